@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from loopwright.sandbox.confine import ESCAPE_ATTEMPTS
+
 # Text for agents, which a loop stores: stored text is English.
 PROMPTS = frozenset(
     {
@@ -88,8 +90,6 @@ PARTS = frozenset(
         "bold cyan",
         "page up",
         "page down",
-        "were added",
-        "were proposed; nothing was added",
         "go on",
         "be answered",
         "no sentence for {name}",
@@ -145,4 +145,6 @@ LOGS = frozenset(
         "npm install -g opencode-ai@latest",
     }
 )
-NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS
+# A shell script.
+SCRIPTS = frozenset({ESCAPE_ATTEMPTS})
+NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS | SCRIPTS

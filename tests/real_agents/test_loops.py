@@ -32,7 +32,7 @@ def test_a_whole_build_of_the_sample_project(project, agent):
     cost = status(project)["cost"]
     assert cost["verified_requirements"] == 1
     assert cost["usd"] > 0
-    is_computed = "computed from a list of prices" in ok(project, "status", "greet").stdout
+    is_computed = "computed from a price list" in ok(project, "status", "greet").stdout
     assert is_computed is (agent != "claude"), "claude reports what it costs"
     records = [json.loads(path.read_bytes()) for path in project.own.rglob("turn.json")]
     assert {record["role"] for record in records} == {"planner", "builder"}

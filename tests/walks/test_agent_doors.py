@@ -110,14 +110,14 @@ def test_a_network_that_is_open_for_want_of_an_address_is_said_with_what_closes_
     mine = {"npm": "@of-somebody/else", "options": {"apiKey": "{env:MINE}"}}
     write(project, ".config/opencode/opencode.json", {"model": "mine/m", "provider": {"mine": mine}})
     open_so = "open: the model's address is unknown; set agents.opencode.hosts to allow only that address"
-    assert f"let in: MINE, network {open_so}" in doctor_on(project, "opencode")
+    assert f"its sandbox gets: MINE, network {open_so}" in doctor_on(project, "opencode")
     build(project, "opencode")
     assert [json.loads(path.read_bytes())["network"] for path in project.own.rglob("turn.json")] == [open_so]
     project.write(".loopwright/config.toml", '[agents.opencode]\nhosts = ["mine.example"]\n')
-    assert "let in: MINE, mine.example:443" in doctor_on(project, "opencode")
+    assert "its sandbox gets: MINE, mine.example:443" in doctor_on(project, "opencode")
     for network, said in (("always", "open"), ("never", "closed"), ("research", "open for research")):
         project.write(".loopwright/config.toml", f'[agents.opencode]\nnetwork = "{network}"\n')
-        assert f"let in: MINE, network {said} by agents.opencode.network" in doctor_on(project, "opencode")
+        assert f"its sandbox gets: MINE, network {said} by agents.opencode.network" in doctor_on(project, "opencode")
 
 
 def test_a_long_text_in_a_lent_login_switches_no_budget_off_and_is_not_brought_back(project, tmp_path, monkeypatch):

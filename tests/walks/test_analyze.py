@@ -123,12 +123,12 @@ def test_results_are_recorded_with_the_digests_of_their_inputs(project):
     digest = subprocess.run(["sha256sum", name], cwd=project.root, capture_output=True, text=True, check=True).stdout
     assert recorded["inputs"] == [{"kind": "corpus", "name": name, "sha256": digest.split()[0]}]
     assert project.git("status", "--porcelain", ".loopwright").strip() in ("", "?? .loopwright/")
-    assert "1 results recorded" in project.run("doctor").stdout
+    assert "results recorded: 1" in project.run("doctor").stdout
 
 
 def test_nothing_is_left_where_there_is_no_workspace_or_it_is_not_wanted(project):
     done = project.run("analyze", "git-history")
-    assert "not recorded: there is no workspace here; `loopwright init` makes one" in done.stdout
+    assert "not recorded: this folder is not a workspace; run `loopwright init`" in done.stdout
     assert not project.own.exists()
     project.run("init")
     project.run("analyze", "git-history", "--no-record")

@@ -92,7 +92,7 @@ def test_what_is_done_goes_into_the_specs_and_again_changes_no_byte(project):
     assert "greet" not in ok(project, "next").stdout
     before = bytes_of(project.own)
     again = ok(project, "archive", "greet")
-    assert "archived already" in again.stdout
+    assert "already archived" in again.stdout
     assert bytes_of(project.own) == before
 
 
@@ -173,7 +173,7 @@ def test_two_active_changes_with_the_same_requirement_are_told_before_anything_i
     assert "chg-other is active and also touches 'Greeting by name'" in refused["blockers"][0]["message"]
     assert refused["next"] == "loopwright archive greet --before chg-other"
     unknown = refusal(project, "archive", "greet", "--before", "chg-nobody")
-    assert (unknown["error"], "there are: chg-other" in unknown["message"]) == ("unknown_change", True)
+    assert (unknown["error"], "active: chg-other" in unknown["message"]) == ("unknown_change", True)
     assert project.run("archive", "greet", "--fitted", " ").exit_code == 2
     assert bytes_of(project.own / "specs", project.own / "changes") == before
     ok(project, *refused["next"].split()[1:])

@@ -58,7 +58,7 @@ def test_it_does_not_answer_for_a_person(project):
     ("turns", "settings", "error", "words"),
     [
         (({"role": "builder", "run": "true"},) * 9, "", "autopilot_phase_blocked", "the build stopped"),
-        ((BUILDS,), "[risk]\nthreshold = 0.0\n", "autopilot_review_failed", "asks for changes"),
+        ((BUILDS,), "[risk]\nthreshold = 0.0\n", "autopilot_review_failed", "requests changes"),
         ((BUILDS,), '[autopilot]\nmay_approve = ["plan"]\n', "autopilot_phase_blocked", "'build'"),
     ],
 )
@@ -72,7 +72,7 @@ def test_it_stops_at_the_first_thing_that_needs_a_person(project, turns, setting
 def test_an_agent_can_not_start_it_for_itself(project):
     begun(project)
     done = project.run("autopilot", "greet", "--agent", "scripted", env={AGENT_MARK: "1"})
-    assert (done.exit_code, "a person's decision" in done.stderr) == (1, True)
+    assert (done.exit_code, "is for people only" in done.stderr) == (1, True)
 
 
 CLAIMS = {"role": "builder", "run": "true", "usd": 0.75, "tokens": 50}

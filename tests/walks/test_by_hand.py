@@ -133,7 +133,7 @@ def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
     assert "needs a reason" in project.run("loop", "turn", "greet", "--give-up", " ").stderr
     both = project.run("loop", "turn", "greet", "--give-up", "x", "--done")
     assert (both.exit_code, "not both" in both.stderr) == (2, True)
-    assert "belong to --done" in project.run("loop", "turn", "greet", "--answer", "-").stderr
+    assert "need --done" in project.run("loop", "turn", "greet", "--answer", "-").stderr
     assert "more than 4000 characters" in project.run("loop", "turn", "greet", "--give-up", "x" * 5000).stderr
     work(turn)
     ok(project, "loop", "turn", "greet", "--give-up", "the API is not there")
@@ -172,7 +172,7 @@ def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop
     opened(project)
     ok(project, "plan", "loop", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
     found = refusal(project, "loop", "turn", "loop", "--give-up", "not this one")
-    assert "loop was not built yet" in found["message"]
+    assert "loop has no build yet" in found["message"]
     assert opened(project)["loop_id"] == loop_id
 
 
@@ -193,7 +193,7 @@ def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
     assert f"loopwright loop start {loop_id}" in found["next"]
     plan(project)
     found = refusal(project, "loop", "turn", "greet")
-    assert "was not built yet" in found["message"]
+    assert "has no build yet" in found["message"]
     assert "loopwright build greet --agent interactive --detach" in found["next"]
     assert project.run("loop", "turn", "nothing-like-it").exit_code == 1
     # Who plans, reviews or replans can't be found by anybody who works by hand.
@@ -215,7 +215,7 @@ def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop
         until(lambda: "held by decision" in ok(project, "loop", "turn", "greet").stdout)
         work(turn)
         # What is handed in while it is held is taken up when somebody lifted that.
-        assert "takes it up when" in ok(project, "loop", "turn", "greet", "--done").stdout
+        assert "continues when the hold" in ok(project, "loop", "turn", "greet", "--done").stdout
         assert "is paused" in refusal(project, "loop", "turn", "greet", "--wait")["message"]
         ok(project, "loop", "answer", loop_id, "D-1", "no")
     ok(project, "loop", "resume", loop_id)
@@ -261,9 +261,9 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     editor = subprocess.Popen(["sleep", "1000"], cwd=turn["folder"])
     said = ok(project, "loop", "show", loop_id).stdout
     os.kill(int(re.search(r"driven by process (\d+)", said)[1]), signal.SIGKILL)
-    until(lambda: "nobody drives" in project.run("loop", "turn", "greet").stderr)
+    until(lambda: "no process drives" in project.run("loop", "turn", "greet").stderr)
     found = refusal(project, "loop", "turn", "greet", "--done")
-    assert found["message"].endswith(f"what was done in {turn['folder']} is kept there")
+    assert found["message"].endswith(f"earlier work is kept in {turn['folder']}")
     assert found["next"] == f"`loopwright loop start {loop_id} --detach` opens the next turn"
     assert turn["folder"] in ok(project, "doctor").stdout
     ok(project, "build", "greet", "--agent", "interactive", "--detach")
@@ -306,7 +306,7 @@ def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
     ok(project, "loop", "turn", "greet", "--done")
     held = standing(project, loop_id, "paused")
     assert held["loopwright"]["holds"][0]["code"] == "secret_leak"
-    assert f"what was done in {kept_work(project, turn)} is kept" in until(
+    assert f"work is kept in {kept_work(project, turn)}" in until(
         lambda: (said := project.run("loop", "turn", "greet").stderr) and "kept" in said and said
     )
 

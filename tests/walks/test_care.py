@@ -192,7 +192,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     assert {"r0", "r1"} <= set(done["runs"])
     assert set(done["needed"].values()) == {"greet"}
     assert all((project.own / "runs" / run_id / "evidence.json").is_file() for run_id in done["needed"])
-    assert "greet rests on it" in ok(project, "gc", "--keep", "0").stdout
+    assert "workflow greet needs it" in ok(project, "gc", "--keep", "0").stdout
     ok(project, "verify")
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")
@@ -311,10 +311,10 @@ def test_doctor_explains_each_agent_that_cant_be_used_in_one_line_with_its_fix(p
     told = {one["what"].removeprefix("agent "): one for one in done.json()["checks"] if one["what"][6:] in PROGRAMS}
     assert told["claude"]["said"] == "its program claude is not on PATH"
     assert "npm install -g @anthropic-ai/claude-code@latest" in told["claude"]["remedy"]
-    assert "is version 0.1.0, " in told["codex"]["said"]
+    assert "is version 0.1.0; " in told["codex"]["said"]
     assert "npm install -g @openai/codex" in told["codex"]["remedy"]
     assert "can't be started: no node here" in told["gemini"]["said"]
-    assert "nobody seems to be logged in" in told["opencode"]["said"]
+    assert "no login found" in told["opencode"]["said"]
     assert "opencode auth login" in told["opencode"]["remedy"]
     assert all(one["remedy"] and "\n" not in one["said"] + one["remedy"] for one in told.values())
     assert not any("npm install" in one["said"] for one in told.values()), "the fix is said once"

@@ -182,7 +182,7 @@ def test_only_a_person_answers_and_approves(project):
     ):
         done = project.run(*arguments, env={AGENT_MARK: "1"})
         assert done.exit_code == 1
-        assert "a person's decision" in done.stderr
+        assert "is for people only" in done.stderr
 
 
 def test_two_people_at_once_one_consent(project):

@@ -93,7 +93,7 @@ def test_rounds_come_to_an_end_and_a_deeper_profile_has_more_of_them(project):
     answers = b"this and that\n" * 20
     done = project.run("clarify", "greet", "--idea", "i", "--agent", "scripted", "--interactive", stdin=answers)
     assert done.exit_code == 1
-    assert "all 15 rounds of the profile standard are used up" in done.stderr
+    assert "the limit of 15 rounds of the profile standard is reached" in done.stderr
     found = blockers(project, "plan")
     assert next(iter(found)) == "clarify_max_rounds_exceeded"
     assert (

@@ -91,7 +91,7 @@ def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(proje
     (project.root / "other.txt").write_text("mine\n")
     (project.root / "hello.py").write_text("def greet(name):\n    return 'moin'\n")
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
-    assert "does not apply to what you have now" in said
+    assert "does not apply to the current files" in said
     assert "git merge loopwright/greet" in said
     assert "moin" in (project.root / "hello.py").read_text(), "the checkout is untouched"
     assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")
@@ -125,7 +125,7 @@ def test_work_that_rests_on_what_was_not_committed_brings_it_along_on_a_branch(p
     built(project, uncommitted={"hello.py": "def greet(name):\n    return 'hey'\n"})
     ok(project, "review", "greet")
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch").stdout
-    assert "with what you had not committed when it was built" in said
+    assert "not committed when it was built" in said
     assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")
 
 
@@ -209,7 +209,7 @@ def test_who_built_it_can_not_review_it(project):
     built(project, settings=STRICT)
     ok(project, "review", "greet", "--reviewer", "scripted")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
-    assert "scripted built it and can't review it" in report(project)
+    assert "scripted built the work and cannot review it" in report(project)
 
 
 def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(project):
@@ -219,8 +219,8 @@ def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(proj
     config.write_text(f'{config.read_text()}[agents.twin]\nkind = "scripted"\n{turns}\n')
     ok(project, "review", "greet", "--reviewer", "twin")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
-    assert "twin and scripted, which built it, are both scripted " in report(project)
-    assert "no agent reviews its own work; name another one" in report(project)
+    assert "twin and the builder scripted are both scripted " in report(project)
+    assert "no agent reviews its own work; name another reviewer" in report(project)
     assert status(project)["cost"]["turns"] == 2, "it was not asked"
     # Whoever has one agent only looks themselves.
     ok(project, "review", "greet", "--reviewer", "twin", "--verdict", "approve")
@@ -272,7 +272,7 @@ def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_n
         )
         assert (status(project)["stage"], state(project)["review_verdict"]) == ("review", None)
     done = ok(project, "review", "greet", "--reviewer", "second")
-    assert "the reviewer second has reviewed the work as it is now" in done.stdout + done.stderr
+    assert "the reviewer second has already reviewed this version of the work" in done.stdout + done.stderr
     assert blockers(project, "done") == {}
     ok(project, "review", "greet", "--reviewer", "second")
     assert "the reviewer gave no verdict" in report(project), "a review that was held is held anew"
@@ -305,7 +305,7 @@ def test_a_patch_that_is_not_what_was_verified_is_not_reviewed(project):
     patch.write_bytes(patch.read_bytes().replace(b"hello {name}", b"hello, {name}"))
     refused = refusal(project, "review", "greet")
     assert refused["error"] == "review_gate_blocked"
-    assert "not any more what was verified" in refused["message"]
+    assert "differs from what was verified" in refused["message"]
 
 
 def test_a_person_reviews_and_sends_it_back_to_the_plan(project):

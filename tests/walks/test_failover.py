@@ -217,7 +217,7 @@ def test_a_limit_of_the_agents_own_is_told_from_ours(project):
     prepare(project, [{"role": "planner", "fail": "budget_used"}])
     spec = str(project.root.parent / "SPEC.md")
     done = project.run("plan", "greet", "--direct", spec, "--agent", "scripted")
-    assert "the limit is the agent's own: raise it, for example in `agents.NAME.args`, then run the same" in done.stderr
+    assert "raise the limit of the agent, for example in `agents.NAME.args`, then run the same" in done.stderr
 
 
 def test_an_agent_that_built_any_part_cant_review_it(project):
@@ -232,4 +232,4 @@ def test_an_agent_that_built_any_part_cant_review_it(project):
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     project.run("review", "greet", "--reviewer", "other")
     report = (project.own / "workflows" / "greet" / "review-report.md").read_text()
-    assert "other built it and can't review it" in report
+    assert "other built the work and cannot review it" in report

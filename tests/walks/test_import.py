@@ -112,8 +112,8 @@ def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loo
         "approve",
     )
     shown = ok(loopx, "status", "greet").stdout
-    assert "taken over from loopx (.loopx/workflows/greet)" in shown
-    assert "that opens no gate" in shown
+    assert "imported from loopx (.loopx/workflows/greet)" in shown
+    assert "does not count as proof here" in shown
     for name in ("approve", "build", "review"):
         arguments = ("--from", "review", "--to", "done") if name == "approve" else ()
         assert loopx.run(name, "greet", *arguments).exit_code == 1
@@ -291,10 +291,10 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
     done = loopx.run("import", "loopx", "--dry-run")
     assert done.exit_code == 1
     assert "✓ taken      workflow workflows/greet → greet" in done.stdout
-    assert "it said there: current_stage review" in done.stdout
+    assert "state there: current_stage review" in done.stdout
     assert "→ loopwright clarify greet" in done.stdout
     assert "✗ unreadable" in done.stdout
-    assert "would take from .loopx (loopx)" in done.stdout
+    assert "would import from .loopx (loopx)" in done.stdout
     refused = json.loads(loopx.run("import", "loopx", "--dry-run", "--json").stderr)
     assert refused["error"] == "import_incomplete"
     assert {one["code"] for one in refused["blockers"]} == {"import_unreadable"}

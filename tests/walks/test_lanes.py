@@ -67,7 +67,7 @@ def patch(project):
 def test_an_objection_is_the_next_task_and_what_tidying_up_breaks_is_dropped(project):
     approved(project, NO, YES, BUILDS, MENDS, BREAKS)
     done = build(project)
-    assert "what was tried does not hold" in done.stdout
+    assert "the tried changes failed" in done.stdout
     assert lanes(project) == {
         "execution": "completed", "verification": "passed", "evidence": "collected", "architect": "approve",
         "deslop": "dropped", "regression": "passed",
@@ -145,7 +145,7 @@ def test_a_builder_that_only_refuses_is_not_paid_for_ever_and_one_that_hangs_is_
     (project.own / "turns.yaml").write_text(turns.replace("fail: refused", "fail: hung"))
     before = status(project)["cost"]["turns"]
     done = build(project, code=11)
-    assert "the lane execution is not through: the agent scripted: hung" in done.stdout
+    assert "the lane execution is not complete: the agent scripted: hung" in done.stdout
     assert status(project)["cost"]["turns"] == before + 1
     (project.own / "turns.yaml").write_text(turns.replace("fail: refused", f"run: {json.dumps(BUILT)}"))
     build(project)

@@ -199,9 +199,9 @@ def test_help_is_in_chinese_and_keeps_commands(project):
         assert page.startswith(f"用法： loopwright {' '.join(arguments)}".rstrip())
     assert "--max-iterations" in project.run("build", "--help", env=CHINESE).stdout
     by_setting = project.run("build", "--help", env={"LOOPWRIGHT_WORKSPACE_LANGUAGE": "zh"})
-    assert "由谁构建" in by_setting.stdout
+    assert "负责构建的智能体" in by_setting.stdout
     project.write(".loopwright/config.toml", '[workspace]\nlanguage = "zh"\n')
-    assert "由谁构建" in project.run("build", "--help").stdout
+    assert "负责构建的智能体" in project.run("build", "--help").stdout
     assert "Who builds" in project.run("build", "--help", env={"LOOPWRIGHT_WORKSPACE_LANGUAGE": "en"}).stdout
 
 

@@ -24,7 +24,7 @@ def test_tasks_come_from_the_description_and_from_what_is_there(loops):
     loops.configure([planned("one", "two", "left out", usd=0.5, expect="a plan of two"), again])
     loop_id = loops.new("--description", "a plan of two")
     done = loops.run("task", "generate", loop_id, "--count", "2")
-    assert done.stdout.splitlines() == ["  T-1 [scripted] one", "  T-2 [scripted] two", "2 tasks were added"]
+    assert done.stdout.splitlines() == ["  T-1 [scripted] one", "  T-2 [scripted] two", "tasks added: 2"]
     found = loops.run("task", "generate", loop_id, "--json").json()
     assert (found["added"], [task["id"] for task in found["tasks"]]) == (True, ["T-3"])
     assert descriptions(loops, loop_id) == ["one", "two", "three"]
@@ -36,7 +36,7 @@ def test_tasks_come_from_the_description_and_from_what_is_there(loops):
 def test_a_look_adds_nothing_and_is_paid_for(loops):
     loops.configure([planned("one", usd=0.5), planned("another")])
     loop_id = loops.new("--description", "d")
-    assert "nothing was added" in loops.run("task", "generate", loop_id, "--dry-run").stdout
+    assert "none added" in loops.run("task", "generate", loop_id, "--dry-run").stdout
     assert loops.run("task", "generate", loop_id, "--dry-run", "--json").json()["added"] is False
     assert descriptions(loops, loop_id) == []
     assert loops.spent(loop_id)["usd"] == 0.5
@@ -45,13 +45,17 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
 @pytest.mark.parametrize(
     ("turn", "said", "way_on"),
     [
-        ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent` shows what it printed"),
+        ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent`; then repeat the command"),
         ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
-        (planned(), "no task came", ""),
-        ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),
-        ({"role": "planner", "fail": "crashed"}, "crashed", "the same command again, or with another agent"),
-        ({"role": "planner", "fail": "not_logged_in"}, "not_logged_in", "`loopwright doctor` says what it needs"),
-        ({"role": "planner", "fail": "budget_used"}, "budget_used", "the limit is the agent's own"),
+        (planned(), "led to no task", ""),
+        ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "repeat the command later"),
+        ({"role": "planner", "fail": "crashed"}, "crashed", "repeat the command, or use another agent"),
+        (
+            {"role": "planner", "fail": "not_logged_in"},
+            "not_logged_in",
+            "`loopwright doctor` shows what the agent needs",
+        ),
+        ({"role": "planner", "fail": "budget_used"}, "budget_used", "raise the limit of the agent"),
     ],
 )
 def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said, way_on):
@@ -77,7 +81,7 @@ def test_it_stays_within_the_budget_before_and_during_the_turn(loops):
     assert "the loop has used" in refused
     assert loops.spent(loop_id)["usd"] == spent
     assert descriptions(loops, loop_id) == []
-    assert f"give it more: `loopwright loop resume {loop_id} --no-start --usd …`" in refused
+    assert f"raise the limit: `loopwright loop resume {loop_id} --no-start --usd …`" in refused
     loops.run("resume", loop_id, "--no-start", "--usd", "1000")
     assert loops.shown(loop_id)["status"] == "created"
     loops.run("task", "generate", loop_id)
@@ -91,7 +95,7 @@ def test_not_while_a_worker_drives_the_loop(loops, wait_until):
     with loops.started(loop_id):
         wait_until(mark.exists)
         refused = loops.run("task", "generate", loop_id, code=1)
-        assert "is driven by process" in refused.stderr
+        assert "is already driven by process" in refused.stderr
 
 
 def test_another_agent_can_plan(loops):

@@ -29,7 +29,7 @@ def test_a_question_holds_the_loop_and_the_next_turn_of_that_action_has_the_answ
     assert loops.holds(loop_id) == [("decision", "decision_required_D-1")]
     shown = loops.run("show", loop_id).stdout
     assert "held by decision: D-1: which database? (sqlite / postgres)" in shown
-    assert "D-1 which database? : waits for an answer" in shown
+    assert "D-1 which database? : not answered yet" in shown
     (listed,) = loops.run("list", "--json").json()["loops"]
     assert [hold["code"] for hold in listed["loopwright"]["holds"]] == ["decision_required_D-1"]
     assert f"loop answer {loop_id} D-1" in loops.project.run("status").stdout
@@ -51,7 +51,7 @@ def test_every_question_needs_its_answer_and_none_is_answered_twice(loops):
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, code=11)
     assert loops.run("answer", loop_id, "D-7", "x", code=1).stderr.startswith("LOOP_REFUSED: ")
-    assert "needs words" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
+    assert "is empty" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
     loops.run("answer", loop_id, "D-1", "sqlite")
     assert loops.holds(loop_id) == [("decision", "decision_required_D-9")]
     assert "answered already" in loops.run("answer", loop_id, "D-1", "postgres", code=1).stderr

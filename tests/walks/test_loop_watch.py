@@ -251,7 +251,7 @@ def test_s_asks_first_and_the_exit_code_says_that_it_failed(project, ready, term
     watching.press("n")
     watching.wait_for(lambda screen: "for good" not in screen.text)
     watching.press("?")
-    watching.shows("frozen within a second")
+    watching.shows("freeze all processes within a second")
     watching.press("?")
     watching.press("s")
     watching.shows("stop the loop for good")
@@ -359,13 +359,13 @@ def test_leaving_a_start_interrupts_the_action_and_says_how_to_go_on(project, re
     driving.shows("hello from the agent")
     if how == "q":
         driving.press("q")
-        driving.shows("interrupt it and leave?")
+        driving.shows("interrupt the loop and quit?")
         driving.press("y")
     else:
         driving.child.sendintr()
     assert driving.finish() == 130
     said = " ".join(driving.screen.plain.split())
-    assert "develop is interrupted and stays under way" in said
+    assert "develop was interrupted" in said
     assert f"loopwright loop resume {loop_id}" in said
     assert states_of(project) == []
     go(project)
@@ -402,7 +402,7 @@ def test_in_interactive_mode_a_menu_asks_before_each_action(project, ready, term
     loop_id = ready("--task", "t", "--mode", "interactive")
     go(project)
     driving = terminal("start", loop_id)
-    driving.shows("What is next?", "▸ 1 init", "the rules' own choice", "loopwright loop task edit")
+    driving.shows("Choose the next action:", "▸ 1 init", "(default)", "loopwright loop task edit")
     driving.press("\r")
     driving.shows("▸ 1 develop", "  2 validate")
     driving.press("\x1b[B")
@@ -474,6 +474,6 @@ def test_as_json_a_watcher_gets_changes_and_log_lines(project, ready):
     assert {line["type"] for line in lines} == {"events", "log", "worker", "loop"}
     assert "hello from the agent" in [line["text"] for line in lines if line["type"] == "log"]
     told = [text for line in lines if line["type"] == "events" for text in line["text"]]
-    assert told[0].startswith("made: double it")
+    assert told[0].startswith("created: double it")
     assert "completed" in told
     assert lines[-1]["status"] == "completed"

@@ -161,7 +161,7 @@ def test_what_a_person_began_to_write_no_agent_writes_over_unless_it_is_named(pr
     prepare(project, [planner(), *(review if profile == "full" else [])], settings=settings)
     plan(project, agent="")
     slices(project, title="Mine", checks=["test -e made"])
-    assert "--agent NAME plans anew" in ok(project, "plan", "greet").stdout
+    assert "To plan again, use --agent NAME" in ok(project, "plan", "greet").stdout
     assert '"Mine"' in (change(project) / "slices.json").read_text()
     assert status(project)["cost"]["turns"] == 0
     assert "test -e made" in (project.own / "plans" / "test-spec-greet.md").read_text(), "it is composed"
@@ -214,7 +214,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     page.write_text(page.read_text() + "\nAnd by their first name.\n")
     assert list(blockers(project, "build")) == ["architect_review_incomplete", "critic_verdict_missing"]
     done = ok(project, "plan", "greet", "--agent", "scripted")
-    assert "not reviewed as it is now" in done.stdout + done.stderr
+    assert "but this version is not reviewed" in done.stdout + done.stderr
     assert blockers(project, "build") == {}
     assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
     turns = sorted(path.name for path in (project.own / "turns").iterdir())
@@ -308,7 +308,7 @@ def test_a_check_that_passes_on_another_base_proves_nothing_there(project):
     assert [one["code"] for one in refused["blockers"]] == ["vacuous_check_VS-1-C1"]
     project.write("hello.py", before)  # not committed: a part of the base all the same
     done = ok(project, "build", "greet", "--agent", "scripted")
-    assert "another one than the checks were tried on" in done.stdout
+    assert "the project changed since the checks ran on it" in done.stdout
     assert blockers(project, "review") == {}
 
 
@@ -318,7 +318,7 @@ def test_in_interactive_rounds_a_person_says_what_the_next_one_should_change(pro
     direct = ("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
     done = project.run(*direct, "--interactive", stdin=b"make it shorter\n\n")
     assert done.exit_code == 0, done.stderr
-    assert "round 1 is over" in done.stdout
+    assert "round 1 finished" in done.stdout
     assert "plan.md" in done.stdout
     assert "Shorter." in (project.own / "workflows" / "greet" / "plan.md").read_text()
     assert status(project)["cost"]["turns"] == 2

@@ -33,7 +33,7 @@ def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     path = prompts(project, "copy", "builder", "--json").json()["path"]
     assert path.endswith(".loopwright/prompts/en/builder.md")
     assert (project.root / path).read_text() == prompts(project, "show", "builder", "--ours").stdout
-    assert "is there already" in prompts(project, "copy", "builder", code=2).stderr
+    assert "already exists" in prompts(project, "copy", "builder", code=2).stderr
     (project.root / path).write_text(MINE)
     shown = prompts(project, "show", "builder", "--json").json()
     assert (shown["text"], shown["origin"], shown["answer_schema"]) == (MINE, "workspace", {"type": "string"})
@@ -50,7 +50,7 @@ def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     changed = (project.own / "loops" / f"{loop_id}.progress" / "changes.log").read_text().splitlines()
     assert [json.loads(line)["files"] for line in changed] == [["first"], ["done"]]
     noted = project.run("doctor", "--json").json()["checks"]
-    assert [one["said"] for one in noted if one["code"] == "prompts_own"] == ["not ours: builder (workspace, en)"]
+    assert [one["said"] for one in noted if one["code"] == "prompts_own"] == ["not built in: builder (workspace, en)"]
 
 
 def test_what_cant_be_used_is_said_before_anybody_works(loops):
@@ -71,7 +71,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
     assert "do $tsak" not in prompts(project, "show", "builder", "--ours").stdout
     found = project.run("doctor", "--json").json()
     assert [one["health"] for one in found["checks"] if one["code"] == "prompt_invalid"] == ["problem"]
-    assert "asks nothing by itself" in prompts(project, "show", "part_web", "--schema", code=2).stderr
+    assert "is a part of other prompts" in prompts(project, "show", "part_web", "--schema", code=2).stderr
     assert "did you mean builder?" in prompts(project, "show", "bulder", code=2).stderr
     bad.unlink()
     loops.run("start", loop_id)
@@ -99,7 +99,7 @@ def test_agents_are_asked_in_the_language_that_is_set_and_not_in_that_of_who_typ
         assert ("有疑问就问。".encode() in prompt) == bool(own)
         assert len(record["own_prompts"]) == own
     (project.own / "prompts").symlink_to(project.home)
-    assert "是一个链接" in prompts(project, "copy", "builder", code=1).stderr
+    assert "是符号链接" in prompts(project, "copy", "builder", code=1).stderr
     assert "links of a workspace are not followed" in prompts(project, "list", "--json", code=1).stdout
     inside = project.run("prompts", "copy", "builder", "--json", env={"LOOPWRIGHT_AGENT_TURN": "x:builder"})
     assert json.loads(inside.stderr)["error"] == "INSIDE_AGENT"

@@ -79,7 +79,7 @@ def test_what_can_not_hold_for_a_subcommand_is_refused(project, option, subcomma
     taken(project)
     done = project.run("reflect", *option, subcommand)
     assert done.exit_code == 2
-    assert f"{option[0]} is for taking a reflection, and `{subcommand}` takes none" in done.stderr
+    assert f"`reflect {subcommand}` has no option {option[0]}" in done.stderr
 
 
 def test_a_report_comes_from_a_file_or_from_standard_input(project):
@@ -104,7 +104,7 @@ def test_list_show_and_export_agree_and_name_what_they_can_not_read(project):
     assert "bad-1.reflection.json: not a reflection" in project.run("reflect", "list").stdout
     exported = project.run("reflect", "export")
     assert exported.exit_code == 0
-    assert exported.stderr.startswith("left out: bad-1.reflection.json: not a reflection: ")
+    assert exported.stderr.startswith("skipped: bad-1.reflection.json: not a reflection: ")
     assert "bad-1" in project.run("reflect", "export", "--form", "csv").stderr
     lines = exported.stdout.splitlines()
     assert [json.loads(line)["reflection"] for line in lines] == [one["reflection"] for one in listed["reflections"]]

@@ -111,7 +111,7 @@ def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_tu
     assert done.exit_code == 1
     assert "no plan: invalid_answer: no usable answer, even after a second request: the answer is empty" in done.stderr
     assert "first-replan-1-repair" in done.stderr
-    assert "scripted: the turn is over (invalid_answer): usd 0.2500, tokens 1,200" in done.stdout
+    assert "scripted: turn finished (invalid_answer): usd 0.2500, tokens 1,200" in done.stdout
     again = (project.own / "turns" / "first-replan-1-repair" / "prompt.md").read_text()
     assert "as written" in again
     turns(project, {"answer": "", "usd": 0.5}, {"answer": plan_text("true"), "tokens": 7})
@@ -132,7 +132,7 @@ def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcti
         done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
         assert done.exit_code == 1
         assert words in done.stderr
-        assert "`loopwright unlatch` and the same command again" in done.stderr
+        assert "`loopwright unlatch`, then run the same command again" in done.stderr
         assert "correct the agent" not in done.stderr
         assert project.run("unlatch").exit_code == 0
 

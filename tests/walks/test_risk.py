@@ -525,19 +525,19 @@ def test_a_person_is_told_the_verdict_why_and_what_to_type(repo):
     assert done.exit_code == 10
     head = repo.git("rev-parse", "HEAD")[:12]
     assert done.stdout.splitlines() == [
-        "review needed: score 1.00, review from 0.5 on",
-        "why: auth is touched (default rules v2)",
+        "review needed: score 1.00, threshold 0.5",
+        "why: files on the surface auth changed (default rules v2)",
         '  auth  1.00  src/auth.py  (word "auth")',
         "  none  0.00  src/main.py",
-        f"looked at: the work tree, what is staged and what is untracked, with HEAD ({head})",
-        "  → let someone read it who did not write it; every file: loopwright risk --json",
+        f"compared: working tree, staged and untracked files, with HEAD ({head})",
+        "  → ask a reviewer who did not write the change; list every file: loopwright risk --json",
         f"  → git diff {head} -- src/auth.py",
     ]
     repo.git("checkout", "-q", "src/auth.py")
     done = repo.run("risk")
     assert done.exit_code == 0
-    assert done.stdout.startswith("no review needed: score 0.03, review from 0.5 on\n")
-    assert "no file is on a known surface, and +1 -1 lines say 0.03" in done.stdout
+    assert done.stdout.startswith("no review needed: score 0.03, threshold 0.5\n")
+    assert "no file is on a known surface; +1 -1 lines give 0.03" in done.stdout
     repo.write("src/main.py", MANY)
     done = repo.run("risk")
     assert done.stdout.splitlines()[-1] == f"  → git diff {head}"
@@ -611,4 +611,4 @@ def test_a_repository_that_points_git_elsewhere_is_refused(project, tmp_path):
     project.write("login.py", "y\n" * 500)
     done = project.run("risk")
     assert done.exit_code == 1
-    assert done.stderr.startswith("GIT_FAILED: git is told to look at ")
+    assert done.stderr.startswith("GIT_FAILED: core.worktree points git to ")

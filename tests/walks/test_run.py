@@ -105,7 +105,7 @@ def test_latched_runs_nothing_and_leaves_the_blocker_alone_until_a_person_unlatc
     assert shown.exit_code == 0
     assert "exited with 9" in shown.stdout
     assert project.run("run").exit_code == 0
-    assert project.run("unlatch").stdout.strip() == "it was not latched"
+    assert project.run("unlatch").stdout.strip() == "the workspace was not latched"
 
 
 def test_a_run_id_again_gets_a_suffix_and_nothing_is_overwritten(project):

@@ -132,7 +132,7 @@ def test_after_damage_in_any_line_of_the_journal_doctor_makes_the_chain_whole_ag
     assert f"line {damaged}" in recorded.run("verify").stderr
     fixed = recorded.run("doctor", "--fix")
     assert fixed.exit_code == 0
-    assert f"{damaged - 1} entries are sound" in fixed.stdout
+    assert f"intact entries: {damaged - 1}" in fixed.stdout
     assert_whole(recorded, ["two", "a-third", "a-fourth"])
     recorded.plan({**STEP, "commands": ["true"]}, run_id="fifth")
     assert recorded.run("run").exit_code == 0

@@ -259,7 +259,7 @@ def test_the_default_agent_does_not_plan_over_what_a_hand_wrote(project):
     plan(project)
     path = project.own / "workflows" / "greet" / "plan.md"
     path.write_text(path.read_text() + "\nMine.\n")
-    assert "--agent NAME plans anew" in ok(project, "plan", "greet").stdout
+    assert "To plan again, use --agent NAME" in ok(project, "plan", "greet").stdout
     assert "Mine." in path.read_text()
     ok(project, "plan", "greet", "--agent", "scripted")
     assert "something else" in path.read_text()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.flight import left_of, used_by, used_up
-from loopwright.workflow.model import Flight, Stage
+from loopwright.workflow.model import Amounts, Flight, SpendingLimits, Stage
 
 
 def flight(**limits):

@@ -8,10 +8,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from loopwright.kernel.codec import from_json, to_json
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
+    Amounts,
     Archived,
     Decision,
     Key,
@@ -19,6 +19,7 @@ from loopwright.workflow.model import (
     Round,
     Signature,
     SpecBase,
+    SpendingLimits,
     Stage,
     Subject,
     TakeoverOrigin,

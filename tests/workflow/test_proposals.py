@@ -9,9 +9,9 @@ import pytest
 from loopwright.agents.failover import Takeover
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.model import (
     PROFILES,
+    Amounts,
     Archived,
     Building,
     Clarifying,
@@ -28,6 +28,7 @@ from loopwright.workflow.model import (
     Round,
     Signature,
     SpecBase,
+    SpendingLimits,
     Stage,
     Subject,
     Transition,

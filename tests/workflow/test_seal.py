@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.workflow.cheating import reaches_for_its_judge
 from loopwright.workflow.judging_parts import part_of
-from loopwright.workflow.reach import reaches_for_its_judge
 from loopwright.workflow.seal import judges_of
 from loopwright.workflow.slices import Check, Slice, Slices
 

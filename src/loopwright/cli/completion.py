@@ -10,8 +10,8 @@ from loopwright.errors import WrongUsage
 
 _EPILOG = """\b
 Examples:
-  eval "$(loopwright completion bash)"                                  in ~/.bashrc
-  eval "$(loopwright completion zsh)"                                   in ~/.zshrc
+  eval "$(loopwright completion bash)"                                  add this line to ~/.bashrc
+  eval "$(loopwright completion zsh)"                                   add this line to ~/.zshrc
   loopwright completion fish > ~/.config/fish/completions/loopwright.fish
 """
 
@@ -24,7 +24,7 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> int:
     """Print the completion script for your shell."""
     kind = get_completion_class(shell)
     if kind is None:
-        raise WrongUsage(f"no completion for {shell}", hint="bash, zsh and fish have one")
+        raise WrongUsage(f"there is no completion script for {shell}", hint="use bash, zsh or fish")
     root = ctx.find_root().command
     script = kind(root, {}, "loopwright", "_LOOPWRIGHT_COMPLETE").source()
     if as_json:

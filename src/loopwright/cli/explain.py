@@ -12,7 +12,7 @@ from loopwright.verbs.explain import TOPICS, explain
 
 _EPILOG = """\b
 Examples:
-  loopwright explain needs          what a failed step needs, by what its log says
+  loopwright explain needs          what a failed step needs, found in its log
   loopwright explain SECRET_LEAK    one error code
   loopwright explain settings       every key, its default and what it means
 """
@@ -22,20 +22,20 @@ Examples:
 @click.argument("topic", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(topic: str | None, as_json: bool) -> int:
-    """Explain a topic, an error code or a secret rule; without one, list the topics."""
+    """Explain a topic, an error code or a secret rule. Without TOPIC, list the topics."""
     if topic is None:
         say_json(list(TOPICS)) if as_json else say(f"topics: {', '.join(TOPICS)}; or any error code or rule id")
         return 0
     rows = explain(topic)
     if not rows:
-        raise WrongUsage(f"there is nothing to explain about '{topic}'", hint="topics: " + ", ".join(TOPICS))
+        raise WrongUsage(f"'{topic}' is not a topic, an error code or a rule id", hint="topics: " + ", ".join(TOPICS))
     if as_json:
         say_json(rows)
         return 0
     names = list(rows[0])
-    # A single word is a name or a value, whatever it would be in a sentence.
-    said = [{name: told(text) if " " in text else text for name, text in row.items()} for row in rows]
-    shown = [{name: name for name in names}, *said]
+    # A single word is a name or a value, and is not translated.
+    translated = [{name: told(text) if " " in text else text for name, text in row.items()} for row in rows]
+    shown = [{name: name for name in names}, *translated]
     widths = {name: max(width_of(row[name]) for row in shown) for name in names[:-1]}
     for row in shown:
         cells = [row[name] + " " * (widths[name] - width_of(row[name])) for name in names[:-1]]

@@ -1,4 +1,4 @@
-"""Errors for people and for programs, and the one table of exit codes."""
+"""Reports errors to people and to programs; owns the table of exit codes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _JSON_FORMAT = (("--format", "json"),)
 
 
 def exit_code_of(code: str, signal_name: str | None = None) -> int:
-    """The exit code for a typed error; which signal it was tells two interruptions apart."""
+    """The exit code for an error code. An interruption has a different exit code for SIGTERM."""
     return _SIGTERM_EXIT if signal_name == "SIGTERM" else EXIT_CODES.get(code, 1)
 
 
 def wants_json(arguments: list[str]) -> bool:
-    """Whether the caller asked for JSON, found without parsing: parsing may be what failed."""
+    """Whether the caller asked for JSON. The arguments are searched, because parsing them may have failed."""
     is_format = "--format=json" in arguments or any(pair in _JSON_FORMAT for pair in pairwise(arguments))
     return "--json" in arguments or is_format
 
@@ -50,20 +50,20 @@ def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
 
 
 def _say_refusal(problem: WorkflowRefused, *, as_json: bool) -> int:
-    """A workflow's refusal: the contract's error, and everything that blocks."""
+    """Print the refusal of a workflow: its error and all blockers."""
     if as_json:
-        blockers = [{"code": code, "message": said, "next": way} for code, said, way in problem.blockers]
+        blockers = [{"code": code, "message": message, "next": hint} for code, message, hint in problem.blockers]
         record = {"ok": False, "error": problem.error, "message": problem.message, "blockers": blockers}
         sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
         return 1
-    for code, said, _ in problem.blockers:
-        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(told(said))}", err=True)
+    for code, message, _ in problem.blockers:
+        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(told(message))}", err=True)
     say_failure(problem.error, problem.message, problem.hint, as_json=False)
     return 1
 
 
 def report_click(problem: click.ClickException, *, as_json: bool) -> int:
-    """Print wrong usage, or the help of a group that was called without a command, and return 2."""
+    """Print a usage error, or the help of a group that was called without a command, and return 2."""
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         click.echo(problem.format_message(), err=True)
         return 2
@@ -75,7 +75,7 @@ def report_click(problem: click.ClickException, *, as_json: bool) -> int:
 
 
 def report_bug(bug: Exception, *, as_json: bool) -> int:
-    """Print that loopwright itself failed. The traceback goes to a file that only the user can read."""
+    """Print that Loopwright itself failed. The traceback goes to a file that only the user can read."""
     try:
         path = keep_traceback(bug)
         hint = f"report it with {path}"
@@ -86,7 +86,7 @@ def report_bug(bug: Exception, *, as_json: bool) -> int:
 
 
 def keep_traceback(bug: Exception) -> str:
-    """Write what developers need, and return the file's path."""
+    """Write the traceback for developers to a file, and return its path."""
     handle, path = tempfile.mkstemp(prefix="loopwright-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as report:
         report.write("".join(traceback.format_exception(bug)))
@@ -94,7 +94,7 @@ def keep_traceback(bug: Exception) -> str:
 
 
 def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:
-    """One failure, in the form that was asked for."""
+    """Print one failure, as text or as JSON."""
     if as_json:
         record = {"ok": False, "error": code, "message": message, "blockers": [], "next": hint}
         sys.stderr.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""`loopwright init`."""
+"""`loopwright init, settings`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from loopwright.verbs.init import init, settings
 _INIT_EXAMPLES = """\b
 Examples:
   cd my-project && loopwright init
-  loopwright init --layout interop     share plan, blocker and latch with other tools
+  loopwright init --layout interop     store plan, blocker and latch where other tools look for them
 """
 
 
 @click.command(epilog=_INIT_EXAMPLES)
-@click.option("--layout", type=click.Choice(["unified", "interop"]), help="Arrangement on disk.")
+@click.option(
+    "--layout",
+    type=click.Choice(["unified", "interop"]),
+    help="Where files are stored; see `loopwright explain settings`.",
+)
 @in_workspace
 def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
-    """Make this project a workspace: settings that fit it, and a first plan. Nothing is overwritten.
+    """Make this project a workspace: write settings that fit it, and a first plan. Existing files stay unchanged.
 
-    Inside a git repository the top of the repository becomes the workspace, even if a folder above it is one. To make
-    a workspace of a folder below the top, create the folder `.loopwright` there first.
+    In a git repository, the workspace is the top folder of the repository, even if a parent folder is a workspace. To
+    use a subfolder as a workspace, create the folder `.loopwright` in it first.
     """
     done = init(context_of(project_root, {("workspace", "layout"): layout}))
     if as_json:
@@ -45,21 +49,21 @@ def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
     for path in done.written:
         say(f"wrote {path}")
     for path in done.kept:
-        say(f"left as it is: {path}")
+        say(f"unchanged: {path}")
     detected = done.detected
-    say(f"test command: {detected.test_command or 'none found; edit the plan'}")
+    say(f"test command: {detected.test_command or 'none found; add it to the plan'}")
     if detected.provide:
         say(f"mounted read-only into sandboxes: {', '.join(detected.provide)}")
     if detected.setup:
-        say(f"set up in each sandbox: {', '.join(detected.setup)}")
+        say(f"run in each new sandbox: {', '.join(detected.setup)}")
     put(words("next: `loopwright run`"), fg="green")
     return 0
 
 
 _SETTINGS_EXAMPLES = """\b
 Examples:
-  loopwright settings                       every value with its origin
-  loopwright settings --changed             only what is not a default
+  loopwright settings                       every setting with its origin
+  loopwright settings --changed             only settings that are not defaults
   LOOPWRIGHT_RUN_JOBS=4 loopwright settings --json
 """
 
@@ -70,29 +74,28 @@ Examples:
 def settings_command(changed: bool, project_root: Path, as_json: bool) -> int:
     """Show every setting and where its value comes from.
 
-    Later wins: defaults, your own config.toml, the workspace's config.toml, LOOPWRIGHT_<SECTION>_<KEY>, flags.
+    A later source overrides an earlier one: defaults, your own config.toml, config.toml of the workspace,
+    LOOPWRIGHT_<SECTION>_<KEY>, options.
     """
     context = context_of(project_root)
     clean = context.tools().redactor.clean
-    listed = [one for one in settings(context) if not changed or one.origin != "default"]
+    listed = [setting for setting in settings(context) if not changed or setting.origin != "default"]
     if as_json:
-        # A setting may hold a command or an address with a secret in it.
-        text = json.dumps([{**msgspec.structs.asdict(one), "value": _plain(one.value)} for one in listed], indent=2)
-        click.echo(clean(text).text)
+        records = [
+            {**msgspec.structs.asdict(setting), "value": msgspec.to_builtins(setting.value)} for setting in listed
+        ]
+        # A setting may be a command or an address that contains a secret.
+        click.echo(clean(json.dumps(records, indent=2)).text)
         return 0
-    width = max((len(f"{one.section}.{one.key}") for one in listed), default=0)
-    for one in listed:
-        name = f"{one.section}.{one.key}".ljust(width)
-        put(f"{name}  {_short(clean(_spelled(one.value)).text)}  ({one.origin})")
+    width = max((len(f"{setting.section}.{setting.key}") for setting in listed), default=0)
+    for setting in listed:
+        name = f"{setting.section}.{setting.key}".ljust(width)
+        put(f"{name}  {_short(clean(_spelled(setting.value)).text)}  ({setting.origin})")
     return 0
 
 
-def _plain(value: object) -> object:
-    return msgspec.to_builtins(value)
-
-
 def _spelled(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(_plain(value))
+    return str(value).lower() if isinstance(value, bool) else repr(msgspec.to_builtins(value))
 
 
 def _short(text: str) -> str:

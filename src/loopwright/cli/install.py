@@ -1,4 +1,4 @@
-"""`loopwright install`, and what `loopwright uninstall` shares with it."""
+"""`loopwright install, uninstall`."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Examples:
   loopwright install --agent claude --scope user              for all your projects
   loopwright install --agent codex --what skills,mcp --dry-run
                                                               show the changes without making them
-  REFLECTION_MODE=solo claude                                 sessions leave reflections from now on
-  loopwright doctor                                           what is installed where, and whether it is current
+  REFLECTION_MODE=solo claude                                 a session that records reflections
+  loopwright doctor                                           shows what is installed, and whether it is current
 """
 
 
 def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
     """--agent, --scope (or --project, --user), --what, --dry-run."""
     options = (
-        click.option("--agent", type=click.Choice(list(HARNESSES)), required=True, help="The agent."),
+        click.option("--agent", type=click.Choice(list(HARNESSES)), required=True, help="Agent to connect."),
         click.option(
             "--scope", type=click.Choice([scope.value for scope in Scope]), default="project", show_default=True,
             help="For this project, or for all your projects.",
@@ -52,8 +52,8 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
 def install_command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
     """Let an agent work with Loopwright: add hooks, skills, an instruction block and the MCP server to its settings.
 
-    Other settings stay, and so does our content once you changed it. The reflection hook does nothing until
-    REFLECTION_MODE is solo or orchestrated; the stop gate acts only on agents of a build.
+    Your other settings stay unchanged, and so does anything from `install` that you edited. The reflection hook does
+    nothing until REFLECTION_MODE is solo or orchestrated. The stop gate acts only on agents of a build.
     """
     done = install(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
     report(done, as_json=as_json, dry_run=dry_run)
@@ -67,13 +67,13 @@ def parts_in(text: str) -> tuple[Part, ...]:
     if unknown or not names:
         raise WrongUsage(
             f"--what names an unknown part: '{', '.join(unknown)}'" if unknown else "--what names no part",
-            hint=f"some of: {', '.join(Part)}",
+            hint=f"use one or more of: {', '.join(Part)}",
         )
     return tuple(Part(name) for name in names)
 
 
 def report(done: InstallReport, *, as_json: bool, dry_run: bool, takes_out: bool = False) -> None:
-    """Each change of our content as a diff; a whole file of ours as one line."""
+    """Print each change as a diff; print a file that is added or removed as a whole as one line."""
     if as_json:
         say_json(_document(done, dry_run=dry_run))
         return
@@ -89,7 +89,7 @@ def report(done: InstallReport, *, as_json: bool, dry_run: bool, takes_out: bool
 
 def _put_diff(item: FileChange) -> None:
     lines = item.diff.splitlines()
-    # The diff of a whole skill says no more than its name.
+    # The diff of a whole skill tells no more than its name.
     signs = {line[:1] for line in lines[2:]} & {"+", "-"}
     if item.part is Part.SKILLS and len(signs) == 1:
         return
@@ -139,7 +139,7 @@ Examples:
 @for_agent
 @in_workspace
 def uninstall_command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Remove what `install` added; everything else stays, and so does our content once you changed it."""
+    """Remove what `install` added. Everything else stays, and so does anything from `install` that you edited."""
     done = uninstall(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
     report(done, as_json=as_json, dry_run=dry_run, takes_out=True)
     return 0

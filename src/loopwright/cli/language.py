@@ -1,6 +1,6 @@
-"""The language that this terminal is spoken to in: chosen once, by the workspace's settings or by the locale.
+"""The language of messages in this terminal: chosen once, by the settings of the workspace or by the locale.
 
-Only what people read goes through here; JSON is English in every language. English loads nothing.
+Only text for people is translated; JSON is always English. For English, no catalogue is loaded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SAMPLE = "循环"
 
 
 class _Speech:
-    """What was chosen; nothing until somebody says something."""
+    """The chosen catalogue; the choice is made before the first message."""
 
     def __init__(self) -> None:
         self.is_chosen = False
@@ -27,26 +27,26 @@ _SPEECH = _Speech()
 
 
 def speak(setting: str) -> None:
-    """From here on in the language that the settings name; a terminal that can't show it gets English."""
+    """Use the language of this setting from now on; a terminal that cannot show it gets English."""
     language = language_of(setting, os.environ)
     _SPEECH.catalogue = catalogue_of(language if _can_be_shown() else "en")
     _SPEECH.is_chosen = True
 
 
 def spoken() -> Catalogue:
-    """The catalogue of the language. Before any workspace is opened, the folder we are in tells."""
+    """The catalogue of the chosen language. Before a workspace is opened, the current folder decides."""
     if not _SPEECH.is_chosen:
         speak(language_setting(os.environ))
     return _SPEECH.catalogue
 
 
 def told(text: str) -> str:
-    """A sentence of ours as this person reads it."""
+    """A message in the language of the user. Its English text is looked up among the templates."""
     return spoken().translate(text)
 
 
 def words(template: str, /, **facts: object) -> str:
-    """A line that is too short to be found again by its words: said by its template."""
+    """A message from a template, for texts that are too short to be looked up by `told`."""
     return spoken().words(template, **facts)
 
 

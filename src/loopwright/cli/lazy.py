@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called: `--help` is quick, and what is not installed is missed late."""
+"""Imports a command when it is called: `--help` is quick, and a missing library only stops commands that use it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ _EXTRA = ("matplotlib", "numpy", "scipy")
 
 
 class LazyCommands(click.Group):
-    """Knows commands by name, and imports one when it is used.
+    """A group that knows its commands by name and imports a command when it is used.
 
-    The table gives for each name its module and what --help says. `module:function` names a command beside others
-    in one module; without a function it is `command`.
+    The table maps each name to `module:function` and a help text. Without a function it is `command`.
     """
 
     def __init__(self, *arguments: Any, table: Mapping[str, tuple[str, str]], package: str, **named: Any) -> None:
@@ -32,7 +31,7 @@ class LazyCommands(click.Group):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, loaded now; a name that does not exist gets a suggestion from `resolve_command`."""
+        """Import the command; for an unknown name, `resolve_command` makes a suggestion."""
         if cmd_name not in self.table:
             return None
         place, text = self.table[cmd_name]
@@ -43,19 +42,19 @@ class LazyCommands(click.Group):
         except ToolMissing:
             if not ctx.resilient_parsing:
                 raise
-            # The shell asks for names to complete: one that can't be loaded still has its name.
+            # The shell completes names: a command that cannot be imported still has a name.
             return click.Command(cmd_name, help=text)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for --help, without loading any of them."""
+        """The list of commands for --help, without importing them."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
 
 
 def load(module: str) -> ModuleType:
-    """Import a module of ours; a library of the extra that is not there is an error with the way on."""
+    """Import a module of Loopwright; a missing library of the extra `analysis` is an error that names the extra."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as problem:

@@ -33,7 +33,7 @@ class _Row(msgspec.Struct):
 
 
 class LiveProgress:
-    """A table with a row per step that changes in place; what is over is printed above it and stays."""
+    """A table with a row per step that changes in place; finished runs are printed above the table and stay."""
 
     def __init__(self) -> None:
         self._console = Console(highlight=False, soft_wrap=False)
@@ -48,7 +48,7 @@ class LiveProgress:
         self._live.stop()
 
     def __call__(self, event: events.Event) -> None:
-        """Take note of an event."""
+        """Update the table for an event, or print it."""
         match event:
             case events.PlanRead(_, steps):
                 self._rows = {step: _Row(neutralised(action.text)) for step, action in steps}
@@ -90,7 +90,9 @@ class LiveProgress:
     def _table(self) -> Group | Table:
         table = Table.grid(padding=(0, 2, 0, 0))
         for name, row in self._rows.items():
-            table.add_row(self._mark(row), Text(name, style="bold"), Text(row.action), self._time(row), self._said(row))
+            table.add_row(
+                self._mark(row), Text(name, style="bold"), Text(row.action), self._time(row), self._last_line(row)
+            )
         return table
 
     def _mark(self, row: _Row) -> Text | Spinner:
@@ -104,7 +106,7 @@ class LiveProgress:
             return Text("")
         return Text(f"{row.took if row.outcome else time.monotonic() - row.began:.1f} s", style="dim")
 
-    def _said(self, row: _Row) -> Text:
-        said = Text(row.line, style="dim", overflow="ellipsis", no_wrap=True)
-        said.truncate(max(10, self._console.width // 2), overflow="ellipsis")
-        return said
+    def _last_line(self, row: _Row) -> Text:
+        line = Text(row.line, style="dim", overflow="ellipsis", no_wrap=True)
+        line.truncate(max(10, self._console.width // 2), overflow="ellipsis")
+        return line

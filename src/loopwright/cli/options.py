@@ -1,4 +1,4 @@
-"""Options that many commands share, and the context that they lead to."""
+"""Options that many commands share, and the context of a command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def with_sandbox_root(command: F) -> F:
 
 
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
-    """The context for a command."""
+    """The context for a command: workspace, settings and adapters."""
     context = build_context(project_root, flags or {})
     speak(context.settings.values.workspace.language)
     return context

@@ -1,4 +1,4 @@
-"""The options that every command has, and how it speaks. Loads next to nothing: a quick look must stay quick."""
+"""The options and the output functions of every command. Imports little, so that `status` and `next` stay quick."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ def in_workspace(command: F) -> F:
 
 
 def place_of(project_root: Path) -> FoundWorkspace:
-    """The workspace and its settings, for a command that needs no more."""
+    """The workspace and its settings, for commands that need no adapters."""
     place = find_place(project_root, {}, os.environ)
     speak(place.settings.values.workspace.language)
     return place
 
 
 def put(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """A line as it is; text from outside can't steer the terminal."""
+    """Print a line as it is; control characters are made visible."""
     shown = neutralised(text)
     click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
 
 
 def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """A sentence of ours for a person, in their language."""
+    """Print a message in the language of the user."""
     put(told(text), nl=nl, err=err, **style)
 
 
 def say_json_line(record: object) -> None:
-    """A record for a program that reads lines."""
+    """Print a record as one line of JSON."""
     _write(json.dumps(record, ensure_ascii=False))
 
 
 def say_json(record: object) -> None:
-    """A record for a program."""
+    """Print a record as indented JSON."""
     _write(json.dumps(record, ensure_ascii=False, indent=2))
 
 
 def _write(text: str) -> None:
-    # JSON is UTF-8 whatever the terminal's locale is; a path of other bytes is shown escaped.
+    # JSON is UTF-8 in every locale; bytes of a path that are not UTF-8 are escaped.
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -1,4 +1,4 @@
-"""How sure a sum of money is, in words."""
+"""A note on how reliable a cost is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from loopwright.loop.model import Spent
 
 
 def price_note(spent: Spent) -> str:
-    """What of it nobody told, and what was computed; nothing where agents reported all of it."""
-    note = "" if spent.usd_known else words(" (not every turn told its price)")
+    """Says which costs were not reported, or computed; empty if agents reported all costs."""
+    note = "" if spent.usd_known else words(" (cost of some turns not reported)")
     if spent.usd_computed:
-        note += words(" ({usd} of it computed from a list of prices)", usd=f"{spent.usd_computed:.2f}")
+        note += words(" (including {usd} computed from a price list)", usd=f"{spent.usd_computed:.2f}")
     return note

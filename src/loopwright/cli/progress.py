@@ -1,4 +1,4 @@
-"""A run as it happens: a live table in a terminal, plain lines in a pipe, NDJSON for programs."""
+"""A run as it happens: plain lines for a pipe, NDJSON for programs. `live.py` draws the table for a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = {"passed": "green", "failed": "red", "cancelled": "yellow", "skipped": 
 
 
 def json_progress(event: events.Event) -> None:
-    """One JSON object a line, `type` first."""
+    """One JSON object per line, `type` first."""
     sys.stdout.buffer.write(codec.to_json_line(event, _text_of))
     sys.stdout.buffer.flush()
 
@@ -29,16 +29,16 @@ def _text_of(value: Any) -> Any:
 
 
 class PlainProgress:
-    """A line for each thing that happens."""
+    """Prints lines for each event."""
 
     def __call__(self, event: events.Event) -> None:
-        """Print it, if it is worth a line."""
+        """Print the lines of an event, if it has any."""
         for line in lines_for(event):
             click.echo(line)
 
 
 def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one case per event
-    """What a person reads about an event."""
+    """The lines about an event, for a person."""
     match event:
         case events.RunStarted(run_id):
             return [words("run {run_id}", run_id=run_id)]
@@ -53,32 +53,32 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
         case events.CommandStarted(step, _, command):
             return [f"{step}: $ {_first_line(command)}"]
         case events.CommandEnded(step, number, exit_code, ending, duration):
-            said = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
-            facts = {"number": str(number), "said": told(said), "time": f"{duration:.2f}"}
-            return [f"{step}: {words('command {number}: {said} after {time} s', **facts)}"]
+            end = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
+            facts = {"number": str(number), "end": told(end), "time": f"{duration:.2f}"}
+            return [f"{step}: {words('command {number}: {end} after {time} s', **facts)}"]
         case events.CheckJudged(step, kind, outcome, detail):
             return [f"{step}: {words('check {kind}: {outcome}', kind=kind, outcome=told(outcome))}: {_clean(detail)}"]
         case events.StepEnded(step, outcome, duration, reason):
             word = click.style(told(outcome), fg=_WORDS.get(outcome))
-            said = words("{outcome} after {time} s", outcome=word, time=f"{duration:.2f}")
-            return [f"{step}: {said}" + (f": {_clean(reason)}" if reason.data else "")]
+            ended = words("{outcome} after {time} s", outcome=word, time=f"{duration:.2f}")
+            return [f"{step}: {ended}" + (f": {_clean(reason)}" if reason.data else "")]
         case events.SecretSeen(finding):
-            return [click.style(words("secret kept out: {finding}", finding=_clean(finding)), fg="red")]
+            return [click.style(words("secret masked: {finding}", finding=_clean(finding)), fg="red")]
         case events.Replanning(agent, attempt, attempts, needs):
             return [told(f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})")]
         case events.Replanned(agent, _, failure, usd, tokens):
             cost = words("usd {usd}, tokens {tokens}", usd=_or_unknown(usd, ".4f"), tokens=_or_unknown(tokens, ","))
-            return [f"{agent}: {words('the turn is over')}" + (f" ({failure})" if failure else "") + f": {cost}"]
+            return [f"{agent}: {words('turn finished')}" + (f" ({failure})" if failure else "") + f": {cost}"]
         case events.ReplannerChanged(message=message):
             return [_clean(message)]
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):
             color = "green" if status == "OK" else "red"
             word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
-            said = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
-            return [said, f"  {words('evidence: {path}', path=neutralised(path))}"]
+            ended = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
+            return [ended, f"  {words('evidence: {path}', path=neutralised(path))}"]
         case events.GaveUp(run_id, attempts, error_code):
-            said = f"{error_code}: a new plan was asked for {attempts} times; the last run is {run_id}"
-            return [click.style(told(said), fg="red")]
+            text = f"{error_code}: no success after {attempts} new plans; the last run is {run_id}"
+            return [click.style(told(text), fg="red")]
         case events.OutputSeen():
             return []
 

@@ -1,4 +1,4 @@
-"""`loopwright prompts`: the texts that agents get, and copies of them to edit."""
+"""`loopwright prompts`: the prompts that agents get, and copies to edit."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from loopwright.kernel.files import shown
 from loopwright.verbs.prompts import answer_schema, copy_prompt, list_prompts, show_prompt
 
 COMMANDS = {
-    "list": ("prompts:listing_command", "Every text, and where it came from."),
-    "show": ("prompts:show_command", "One text as it is in force, or the schema of its answer."),
-    "copy": ("prompts:copy_command", "Write a copy that takes the place of ours, to edit."),
+    "list": ("prompts:listing_command", "List all prompts and their origin."),
+    "show": ("prompts:show_command", "Show a prompt, or the schema of its answer."),
+    "copy": ("prompts:copy_command", "Copy a built-in prompt into your workspace, to edit it."),
 }
 _EXAMPLES = """\b
 Examples:
-  loopwright prompts list                    every text, and where it came from
-  loopwright prompts show builder_slice      the text that is in force
+  loopwright prompts list                    all prompts and their origin
+  loopwright prompts show builder_slice      the prompt that agents get
   loopwright prompts show reviewer_change --schema
-  loopwright prompts copy builder_slice      a copy in .loopwright/prompts, to edit
+  loopwright prompts copy builder_slice      writes a copy into .loopwright/prompts, to edit
   loopwright prompts copy planner --user --language zh
 """
 
 
 @click.group(cls=LazyCommands, table=COMMANDS, package="loopwright.cli", epilog=_EXAMPLES)
 def command() -> None:
-    """What agents are told: short texts, in English and Chinese, that you can put your own in the place of.
+    """List, show and customise the prompts for agents. Each prompt is built in, in English and in Chinese.
 
-    Yours are .loopwright/prompts/NAME.md for every language, or en/NAME.md and zh/NAME.md for one; then the same in
-    ~/.config/loopwright/prompts; then ours.
+    Loopwright uses the first file that exists: LANGUAGE/NAME.md or NAME.md in .loopwright/prompts, then the same in
+    ~/.config/loopwright/prompts, then the built-in prompt.
     """
 
 
 def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
     """--language."""
     return click.option(
-        "--language", type=click.Choice(LANGUAGES), help="Which language; default: the one that agents are asked in."
+        "--language", type=click.Choice(LANGUAGES), help="Language; default: the language of prompts for agents."
     )(command)
 
 
 def row(text: PromptText) -> dict[str, object]:
-    """A text without its words."""
+    """The metadata of a prompt."""
     role = SHAPES[text.name].role
     return {
         "name": text.name,
@@ -75,25 +75,25 @@ _ROLE = max(len(role) for role in Role)
 @with_language
 @in_workspace
 def listing_command(language: PromptLanguage | None, project_root: Path, as_json: bool) -> int:
-    """Every text with its role, its language and where it came from; exit 1 when one of yours can't be used."""
-    found = list_prompts(context_of(project_root), language)
+    """List all prompts with role, language and origin; exit 1 if one of your files cannot be used."""
+    listed = list_prompts(context_of(project_root), language)
     if as_json:
         say_json(
             {
-                "language": found.language,
-                "prompts": [row(text) for text in found.texts],
-                "unusable": [{"path": shown(one.path), "why": one.why} for one in found.unusable],
+                "language": listed.language,
+                "prompts": [row(text) for text in listed.texts],
+                "unusable": [{"path": shown(unusable.path), "why": unusable.why} for unusable in listed.unusable],
             }
         )
-        return 1 if found.unusable else 0
-    width = max(len(text.name) for text in found.texts)
-    for text in found.texts:
+        return 1 if listed.unusable else 0
+    width = max(len(text.name) for text in listed.texts)
+    for text in listed.texts:
         role = SHAPES[text.name].role
-        whose = (role.value if role is not None else words("part")).ljust(_ROLE)
-        put(f"{text.name.ljust(width)}  {whose}  {text.language}  {shown(text.path) or OURS}")
-    for one in found.unusable:
-        say(f"{shown(one.path)}: {one.why}", fg="red")
-    return 1 if found.unusable else 0
+        role_name = (role.value if role is not None else words("part")).ljust(_ROLE)
+        put(f"{text.name.ljust(width)}  {role_name}  {text.language}  {shown(text.path) or OURS}")
+    for unusable in listed.unusable:
+        say(f"{shown(unusable.path)}: {unusable.why}", fg="red")
+    return 1 if listed.unusable else 0
 
 
 _SHOW_EXAMPLES = """\b
@@ -107,13 +107,13 @@ Examples:
 @click.command(epilog=_SHOW_EXAMPLES)
 @click.argument("name")
 @with_language
-@click.option("--ours", is_flag=True, help="The text that comes with loopwright, whatever is in force.")
-@click.option("--schema", is_flag=True, help="The JSON Schema of the answer instead.")
+@click.option("--ours", is_flag=True, help="Show the built-in prompt, even if you replaced it.")
+@click.option("--schema", is_flag=True, help="Show the JSON Schema of the answer instead.")
 @in_workspace
 def show_command(
     name: str, language: PromptLanguage | None, ours: bool, schema: bool, project_root: Path, as_json: bool
 ) -> int:
-    """One text as it is in force, to standard output and nothing else."""
+    """Print the prompt that agents get, and nothing else."""
     text = show_prompt(context_of(project_root), name, language, ours=ours)
     if as_json:
         shape = SHAPES[name]
@@ -121,7 +121,7 @@ def show_command(
         say_json({**row(text), **more})
     elif schema:
         if SHAPES[name].role is None:
-            raise WrongUsage(f"{name} is a part of prompts, and asks nothing by itself", hint="leave out --schema")
+            raise WrongUsage(f"{name} is a part of other prompts and has no answer", hint="leave out --schema")
         put(json.dumps(answer_schema(name), indent=2, ensure_ascii=False))
     else:
         put(text.text.rstrip("\n"))
@@ -130,8 +130,8 @@ def show_command(
 
 _COPY_EXAMPLES = """\b
 Examples:
-  loopwright prompts copy builder_slice              into .loopwright/prompts, which goes with the project
-  loopwright prompts copy planner --user             for all of your workspaces
+  loopwright prompts copy builder_slice              into .loopwright/prompts, for this workspace
+  loopwright prompts copy planner --user             for all your workspaces
   loopwright prompts copy part_decisions --language zh
 """
 
@@ -139,13 +139,13 @@ Examples:
 @click.command(epilog=_COPY_EXAMPLES)
 @click.argument("name")
 @with_language
-@click.option("--user", is_flag=True, help="For all of your workspaces, not for this one.")
+@click.option("--user", is_flag=True, help="Copy it for all your workspaces, not only for this one.")
 @in_workspace
 def copy_command(name: str, language: PromptLanguage | None, user: bool, project_root: Path, as_json: bool) -> int:
-    """Write our text where it takes the place of ours, for you to edit. A file that is there stays."""
+    """Copy a built-in prompt to a file that replaces it, for you to edit. An existing file stays unchanged."""
     path = copy_prompt(context_of(project_root), name, language, to="user" if user else "workspace")
     if as_json:
         say_json({"path": shown(path), "name": name})
         return 0
-    say(f"edit {shown(path)}; it is what agents are told from the next command on")
+    say(f"edit {shown(path)}; agents get this prompt from the next command on")
     return 0

@@ -1,4 +1,4 @@
-"""`loopwright reflect`, with `list`, `show` and `export`."""
+"""`loopwright reflect`, with the subcommands `list`, `show` and `export`."""
 
 from __future__ import annotations
 
@@ -30,31 +30,35 @@ _POINTS: dict[Point | None, str] = {
 }
 _EPILOG = """\b
 Examples:
-  loopwright reflect                                           what changed, and the risk floor
+  loopwright reflect                                           records what changed, and its risk
   loopwright reflect --confidence 0.7 --known "no test on Windows"
   loopwright reflect --most-likely-wrong auth "the token is not checked twice"
-  loopwright reflect --point adversarial --report report.json  one of three points of a task
+  loopwright reflect --point adversarial --report report.json  the last of three points in a task
   loopwright reflect list
-  loopwright reflect show                                      the last one
+  loopwright reflect show                                      the last reflection
   loopwright reflect export --form csv > reflections.csv
   loopwright reflect export --form corpus > corpus.jsonl       for `loopwright analyze calibration corpus.jsonl`
 """
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)
-@click.option("--session", default="manual", show_default=True, help="Session that it belongs to.")
-@click.option("--point", type=click.Choice(["before", "after", "adversarial"]), help="Capture one of three points.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure the doer is, 0 to 1.")
+@click.option("--session", default="manual", show_default=True, help="Session of the reflection.")
+@click.option(
+    "--point",
+    type=click.Choice(["before", "after", "adversarial"]),
+    help="Point in the task: before the work, after it, or after an adversarial question.",
+)
+@click.option("--confidence", type=click.FloatRange(0, 1), help="Confidence that the work is right, 0 to 1.")
 @click.option(
     "--most-likely-wrong",
     type=(click.Choice(_SURFACES), str),
     metavar="SURFACE TEXT",
-    help="Where the doer would look first for a mistake.",
+    help="Where a mistake is most likely.",
 )
-@click.option("--known", help="What the doer knows that the diff does not show.")
-@click.option("--report", "report_file", type=click.File("rb"), help="A self-report as JSON; - for standard input.")
-@click.option("--task-ref", help="Task that it is about; default: <repo>@<branch>.")
-@click.option("--agent", help="Who did the work.")
+@click.option("--known", help="What the author knows that the diff does not show.")
+@click.option("--report", "report_file", type=click.File("rb"), help="A self-report as JSON; - reads standard input.")
+@click.option("--task-ref", help="Task of the reflection; default: <repo>@<branch>.")
+@click.option("--agent", help="Agent that did the work.")
 @in_workspace
 @click.pass_context
 def command(
@@ -70,16 +74,19 @@ def command(
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """Take a reflection now, by hand: what changed, the risk floor, and what the doer says of its own work."""
+    """Record a reflection on the current work: what changed, the risk, and the author's self-report."""
     if ctx.invoked_subcommand is not None:
         _hand_down(ctx, ctx.invoked_subcommand)
         return 0
-    said = _report(confidence, most_likely_wrong, known)
-    if report_file is not None and said is not None:
-        raise WrongUsage("--report and its single fields are given at once", hint="use one or the other")
-    report = _bounded(report_file) if report_file is not None else said
-    taken = reflect(context_of(project_root), ReflectionRequest(session, point, report, task_ref, agent))
-    _say(taken, as_json)
+    fields = _report(confidence, most_likely_wrong, known)
+    if report_file is not None and fields is not None:
+        raise WrongUsage(
+            "--report excludes --confidence, --most-likely-wrong and --known",
+            hint="use --report, or the single options",
+        )
+    report = _bounded(report_file) if report_file is not None else fields
+    reflection = reflect(context_of(project_root), ReflectionRequest(session, point, report, task_ref, agent))
+    _say(reflection, as_json)
     return 0
 
 
@@ -87,28 +94,28 @@ def command(
 @in_workspace
 def list_command(project_root: Path, as_json: bool) -> int:
     """List the reflections of this workspace."""
-    found = shelf(context_of(project_root))
+    reflections = shelf(context_of(project_root))
     if as_json:
         say_json(
             {
-                "reflections": [_record(one) for one in found.stored],
-                "unreadable": [codec.to_builtins(one) for one in found.unreadable],
+                "reflections": [_record(stored) for stored in reflections.stored],
+                "unreadable": [codec.to_builtins(unreadable) for unreadable in reflections.unreadable],
             }
         )
         return 0
-    for one in found.stored:
-        record = one.reflection
-        sure = words("no confidence")
+    for stored in reflections.stored:
+        record = stored.reflection
+        confidence = words("no confidence")
         if record.confidence is not None:
-            sure = words("confidence {confidence}", confidence=f"{record.confidence:g}")
+            confidence = words("confidence {confidence}", confidence=f"{record.confidence:g}")
         review = "review" if record.risk.needs_review else words("no review")
-        put(f"{one.name}  {record.task_ref}  {sure}  {record.risk.surface} {record.risk.score:.2f} {review}")
-    for bad in found.unreadable:
-        say(f"{bad.name}: not a reflection: {bad.why}", fg="red")
-    if not found.stored and not found.unreadable:
+        put(f"{stored.name}  {record.task_ref}  {confidence}  {record.risk.surface} {record.risk.score:.2f} {review}")
+    for unreadable in reflections.unreadable:
+        say(f"{unreadable.name}: not a reflection: {unreadable.why}", fg="red")
+    if not reflections.stored and not reflections.unreadable:
         say(
-            "no reflections yet; `loopwright reflect` takes one, `loopwright install --agent claude` has an agent "
-            "leave them (codex and gemini can, too)"
+            "no reflections yet; record one with `loopwright reflect`, or let an agent record them after "
+            "`loopwright install --agent claude` (or codex, or gemini)"
         )
     return 0
 
@@ -117,7 +124,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
 @click.argument("name", required=False)
 @in_workspace
 def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
-    """Show one reflection: by its file name or the start of it; without, the last."""
+    """Show the reflection with this file name, or a part of its start. Without NAME: the last reflection."""
     _say(find(context_of(project_root), name), as_json)
     return 0
 
@@ -128,33 +135,32 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
     type=click.Choice(["jsonl", "csv", "corpus"]),
     default="jsonl",
     show_default=True,
-    help="Which form; corpus: for `analyze calibration`, what checks said beside what builders said.",
+    help="Format; corpus: self-reports with the results of checks, for `analyze calibration`.",
 )
 @in_workspace
 def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, as_json: bool) -> int:
-    """Print all reflections, for other programs; --json is --form jsonl. What is none is named on standard error."""
+    """Print all reflections for other programs; --json means --form jsonl. Invalid files go to standard error."""
     context = context_of(project_root)
     if form == "corpus":
-        for one in judged(context):
-            sys.stdout.buffer.write(codec.to_json_line(one))
+        for row in judged(context):
+            sys.stdout.buffer.write(codec.to_json_line(row))
         return 0
-    found = shelf(context)
-    for text in export(found.stored, "jsonl" if as_json else form):
+    reflections = shelf(context)
+    for text in export(reflections.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
-    for bad in found.unreadable:
-        say(f"left out: {bad.name}: not a reflection: {bad.why}", err=True)
+    for unreadable in reflections.unreadable:
+        say(f"skipped: {unreadable.name}: not a reflection: {unreadable.why}", err=True)
     return 0
 
 
 def _hand_down(ctx: click.Context, subcommand: str) -> None:
-    """What was said before the subcommand holds for it, and what could not hold for it is refused."""
+    """Pass options before the subcommand on to it; refuse options that it does not have."""
     given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    about_taking = [name for name in given if name not in _HANDED_DOWN]
-    if about_taking:
-        option = next(one.opts[0] for one in ctx.command.params if one.name == about_taking[0])
+    refused = [name for name in given if name not in _HANDED_DOWN]
+    if refused:
+        option = next(parameter.opts[0] for parameter in ctx.command.params if parameter.name == refused[0])
         raise WrongUsage(
-            f"{option} is for taking a reflection, and `{subcommand}` takes none",
-            hint=f"loopwright reflect {subcommand} --help",
+            f"`reflect {subcommand}` has no option {option}", hint=f"loopwright reflect {subcommand} --help"
         )
     ctx.default_map = {subcommand: {name: ctx.params[name] for name in given}}
 
@@ -168,22 +174,22 @@ def _report(confidence: float | None, wrong: tuple[SurfaceName, str] | None, kno
 def _bounded(report: IO[bytes]) -> bytes:
     data: bytes = report.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise WrongUsage(f"the report has more than {_MOST_BYTES:,} bytes", hint="give the self-report alone")
+        raise WrongUsage(f"the report has more than {_MOST_BYTES:,} bytes", hint="pass only the self-report")
     return data
 
 
-def _record(one: Stored) -> dict[str, object]:
-    return {"path": shown(one.path), "point": one.point, "reflection": codec.to_builtins(one.reflection)}
+def _record(stored: Stored) -> dict[str, object]:
+    return {"path": shown(stored.path), "point": stored.point, "reflection": codec.to_builtins(stored.reflection)}
 
 
-def _say(one: Stored, as_json: bool) -> None:
+def _say(stored: Stored, as_json: bool) -> None:
     if as_json:
-        say_json(_record(one))
+        say_json(_record(stored))
         return
-    record, risk = one.reflection, one.reflection.risk
-    say(shown(one.path), bold=True)
-    say(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[one.point]}")
-    say(f"  {len(record.files_changed)} files changed; {risk.surface}, score {risk.score:.2f}: ", nl=False)
+    record, risk = stored.reflection, stored.reflection.risk
+    say(shown(stored.path), bold=True)
+    say(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[stored.point]}")
+    say(f"  files changed: {len(record.files_changed)}; {risk.surface}, score {risk.score:.2f}: ", nl=False)
     say("review needed" if risk.needs_review else "no review needed", fg="yellow" if risk.needs_review else "green")
     put(f"  {words('why: {why}', why=told(risk.reason))}")
     if record.confidence is not None:
@@ -193,4 +199,4 @@ def _say(one: Stored, as_json: bool) -> None:
     if record.known_not_in_diff is not None:
         say(f"  known, not in the diff: {record.known_not_in_diff}")
     if record.provenance.degraded:
-        say("  degraded: something was missing or could not be read", fg="yellow")
+        say("  degraded: some input was missing or unreadable", fg="yellow")

@@ -21,24 +21,22 @@ _FILES_SHOWN = 5
 _MOST_LISTED = 64 << 20
 _EPILOG = """\b
 Examples:
-  loopwright risk                            work tree, staged and untracked, against HEAD
-  loopwright risk --base origin/main         everything since this branch left main: for CI
-  loopwright risk --staged                   what a commit would take: for a pre-commit hook
+  loopwright risk                            working tree, staged and untracked files, against HEAD
+  loopwright risk --base origin/main         everything since this branch left main, for CI
+  loopwright risk --staged                   staged changes only, for a pre-commit hook
   git diff --name-only -z A B | loopwright risk --files -
   loopwright explain risk                    both rule sets
 
-Exit: 0 no review needed, 10 review needed.
+Exit codes: 0 no review needed, 10 review needed.
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
-    "--base", metavar="REV", help="Everything since the merge base of HEAD and REV, uncommitted work included."
-)
-@click.option("--staged", is_flag=True, help="Only what is staged.")
-@click.option("--files", "listed", type=click.File("rb"), help="Judge these paths; - reads them, NUL or line by line.")
-@click.option("--ruleset", type=click.Choice(["classic", "default"]), help="Which rules.  [default: from settings]")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Score from which review is needed.")
+@click.option("--base", metavar="REV", help="Compare with the merge base of HEAD and REV; includes uncommitted work.")
+@click.option("--staged", is_flag=True, help="Staged changes only.")
+@click.option("--files", "listed", type=click.File("rb"), help="File with changed paths, by NUL or line; - is stdin.")
+@click.option("--ruleset", type=click.Choice(["classic", "default"]), help="Rule set.  [default: from settings]")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Lowest score that needs review.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="SARIF 2.1.0, for code scanning.")
 @in_workspace
 def command(
@@ -51,14 +49,17 @@ def command(
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """Say whether the current change needs independent review, by its files and its size.
+    """Show whether the current change needs independent review, judged by its files and its size.
 
-    It is a floor: tests, a person's merge and a reviewer's verdict count for more, an agent's own word for less.
+    The result is a floor. Tests, the merge by a person and a reviewer's verdict count for more; what an agent says
+    about its own work counts for less.
     """
     if as_json and as_sarif:
-        raise WrongUsage("--json and --sarif are two forms of one answer", hint="choose one")
+        raise WrongUsage("--json and --sarif exclude each other", hint="use --json or --sarif, not both")
     if listed is not None and (base is not None or staged):
-        raise WrongUsage("--files says what changed, so --base and --staged have nothing to say", hint="choose one")
+        raise WrongUsage(
+            "--files excludes --base and --staged: it lists the changed paths itself", hint="use only one of them"
+        )
     context = context_of(project_root, {("risk", "ruleset"): ruleset, ("risk", "threshold"): threshold})
     report = risk(context, RiskRequest(project_root, base, staged, _bounded(listed)))
     if as_sarif:
@@ -75,7 +76,7 @@ def _bounded(listed: BinaryIO | None) -> bytes | None:
         return None
     data = listed.read(_MOST_LISTED + 1)
     if len(data) > _MOST_LISTED:
-        raise WrongUsage("that list of paths is longer than 64 MB", hint="list paths, not contents")
+        raise WrongUsage("the list of paths is longer than 64 MB", hint="pass paths, not contents")
     return data
 
 
@@ -107,11 +108,11 @@ def _record(report: RiskReport) -> dict[str, Any]:
 def _tell(report: RiskReport) -> None:
     verdict = report.verdict
     headline, colour = ("review needed", "red") if verdict.needs_review else ("no review needed", "green")
-    say(f"{headline}: score {verdict.score:.2f}, review from {verdict.threshold:g} on", fg=colour, bold=True)
+    say(f"{headline}: score {verdict.score:.2f}, threshold {verdict.threshold:g}", fg=colour, bold=True)
     put(words("why: {why} ({rules})", why=_why(report), rules=told(verdict.rules.title)))
     for surface, hits in verdict.by_surface().items():
         _tell_surface(surface, hits)
-    compared = words("looked at: {compared}", compared=told(report.compared))
+    compared = words("compared: {compared}", compared=told(report.compared))
     notes = (words("note: {note}", note=told(note)) for note in report.notes)
     for line in (compared, *map(told, verdict.rules.lowered), *notes):
         put(line)
@@ -126,11 +127,11 @@ def _why(report: RiskReport) -> str:
     lines = words("+{added} -{removed} lines", added=change.insertions or 0, removed=change.deletions or 0)
     base, score = f"{verdict.base:.2f}", f"{verdict.score:.2f}"
     if verdict.surface == "none":
-        return words("no file is on a known surface, and {lines} say {score}", lines=lines, score=score)
-    touched = words("{surface} is touched", surface=verdict.surface)
+        return words("no file is on a known surface; {lines} give {score}", lines=lines, score=score)
+    touched = words("files on the surface {surface} changed", surface=verdict.surface)
     if verdict.score <= verdict.base:
         return touched
-    return touched + words("; {lines} raise it from {base} to {score}", lines=lines, base=base, score=score)
+    return touched + words("; {lines} raise the score from {base} to {score}", lines=lines, base=base, score=score)
 
 
 def _tell_surface(surface: str, hits: list[SurfaceHit]) -> None:
@@ -143,18 +144,18 @@ def _tell_surface(surface: str, hits: list[SurfaceHit]) -> None:
 
 
 def _next(report: RiskReport) -> list[str]:
-    """What to type now."""
+    """The next commands."""
     verdict = report.verdict
     if not verdict.needs_review:
-        return ["tests and your own judgement still decide; the rules: loopwright explain risk"]
-    said = ["let someone read it who did not write it; every file: loopwright risk --json"]
+        return ["tests and your own judgement still decide; see the rules: loopwright explain risk"]
+    advice = ["ask a reviewer who did not write the change; list every file: loopwright risk --json"]
     if report.against is None:
-        return said
+        return advice
     new = set(report.change.untracked)
     leading = [hit.path for hit in verdict.hits if hit.surface == verdict.surface and hit.path not in new]
-    # Where size decided, a part of the files would not show why.
+    # If the size decided, a few files would not show the reason.
     is_few = verdict.base >= verdict.threshold and len(leading) <= _FILES_SHOWN and all(map(_is_plain, leading))
-    return [*said, f"git diff {report.against[:12]}" + (f" -- {shlex.join(leading)}" if is_few and leading else "")]
+    return [*advice, f"git diff {report.against[:12]}" + (f" -- {shlex.join(leading)}" if is_few and leading else "")]
 
 
 def _is_plain(path: str) -> bool:

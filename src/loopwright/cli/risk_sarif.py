@@ -14,19 +14,19 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 # Code scanning services take no more for one result.
 _MOST_LOCATIONS = 1000
 _MEANINGS = {
-    "auth": "who may do what: logins, sessions, tokens, keys, secrets",
-    "data": "what is stored and how: schemas, migrations, queries",
-    "infra": "what runs with others' rights: deployment, CI, git hooks, agents' settings",
-    "build": "what is built and from what: manifests, lock files, tool settings",
-    "ui": "what people see",
-    "test": "tests and what they need",
-    "docs": "prose",
+    "auth": "access control: logins, sessions, tokens, keys, secrets",
+    "data": "stored data: schemas, migrations, queries",
+    "infra": "code that runs with other rights: deployment, CI, git hooks, settings of agents",
+    "build": "inputs of the build: manifests, lock files, tool settings",
+    "ui": "the user interface",
+    "test": "tests and their data",
+    "docs": "documentation",
 }
 _RULES = (*_MEANINGS, "size")
 
 
 def sarif_of(report: RiskReport) -> dict[str, Any]:
-    """The whole log."""
+    """The SARIF log of a report."""
     verdict = report.verdict
     surfaces = verdict.by_surface()
     results = [_result(verdict, surface, hits) for surface, hits in surfaces.items() if surface != "none"]
@@ -57,15 +57,15 @@ def sarif_of(report: RiskReport) -> dict[str, Any]:
 def _rules(verdict: RiskVerdict) -> list[dict[str, Any]]:
     weights = verdict.rules.weights
     described = [_rule(surface, _MEANINGS[surface], _level(weights[surface])) for surface in _RULES[:-1]]
-    return [*described, _rule("size", "a change so large that its size asks for review", "warning")]
+    return [*described, _rule("size", "a change that needs review because of its size", "warning")]
 
 
 def _rule(name: str, text: str, level: str) -> dict[str, Any]:
     return {
         "id": f"risk/{name}",
         "shortDescription": {"text": text},
-        "fullDescription": {"text": f"{text}; `loopwright explain risk` lists what belongs to it"},
-        "help": {"text": "Let someone read this change who did not write it."},
+        "fullDescription": {"text": f"{text}; `loopwright explain risk` lists the rules"},
+        "help": {"text": "Ask a reviewer who did not write this change."},
         "defaultConfiguration": {"level": level},
         "properties": {"tags": ["risk", "review"]},
     }

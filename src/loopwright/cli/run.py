@@ -1,4 +1,4 @@
-"""`loopwright run`."""
+"""`loopwright run, unlatch`, and how commands show a run and stop on signals."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from loopwright.verbs.watch import watch
 _SHOWN_LINES = 12
 _RUN_EXAMPLES = """\b
 Examples:
-  loopwright run                                 the workspace's plan
-  loopwright run --plan plan.yaml --jobs 4       another plan, four steps at once
-  loopwright run --isolation strict              no network, no home, no writes outside
-  loopwright run --replan-with scripted:t.yaml   let an agent write a better plan on failure
-  loopwright run --json | jq .type               events as they happen
+  loopwright run                                 the plan of the workspace
+  loopwright run --plan plan.yaml --jobs 4       another plan, up to four steps at a time
+  loopwright run --isolation strict              no network, no home folder, no writes outside the sandbox
+  loopwright run --replan-with scripted:t.yaml   after a failure, let an agent write a new plan
+  loopwright run --json | jq .type               events as JSON, as they happen
 """
 
 
 @click.command(epilog=_RUN_EXAMPLES)
-@click.option("--plan", type=click.Path(path_type=Path), help="Plan file; default: the workspace's.")
-@click.option("--mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is made.")
+@click.option("--plan", type=click.Path(path_type=Path), help="Plan file; default: the plan of the workspace.")
+@click.option("--mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is created.")
 @click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Independent steps at once.")
-@click.option("--isolation", type=click.Choice(["none", "auto", "strict"]), help="Confinement of the steps.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Number of independent steps that run at the same time.")
+@click.option("--isolation", type=click.Choice(["none", "auto", "strict"]), help="Isolation of the steps.")
 @click.option("--keep", is_flag=True, default=None, help="Keep the sandbox folder after the run.")
-@click.option("--replan-with", metavar="AGENT", help="On failure let this agent write a new plan, and run that.")
-@click.option("--max-retries", type=click.IntRange(1, 100), help="New plans to try with --replan-with.")
-@click.option("--watch", "watching", is_flag=True, help="Run whenever another plan appears; respects the latch.")
+@click.option("--replan-with", metavar="AGENT", help="After a failure, let this agent write a new plan, and run it.")
+@click.option("--max-retries", type=click.IntRange(1, 100), help="Limit of new plans with --replan-with.")
+@click.option("--watch", "watching", is_flag=True, help="Run again whenever the plan changes; respects the latch.")
 @in_workspace
 def run_command(
     plan: Path | None,
@@ -55,10 +55,11 @@ def run_command(
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """Run the plan in a sandbox and leave evidence.
+    """Run the plan in a sandbox and record evidence.
 
-    Your checkout is not touched: steps work in a private copy, and what they changed is kept as a patch.
-    The first failure stops the run, writes a blocker card and latches the workspace.
+    Your checkout stays unchanged: steps work in a private copy, and their changes are kept as a patch. The first
+    failure stops the run, writes a blocker card and latches the workspace: no further run until you type
+    `loopwright unlatch`.
     """
     context = context_of(
         project_root,
@@ -84,11 +85,11 @@ def run_command(
 
 @contextmanager
 def progress(as_json: bool) -> Iterator[Listener]:
-    """The listener that fits where the output goes."""
+    """The listener for JSON, a terminal or a pipe."""
     if as_json:
         yield json_progress
     elif sys.stdout.isatty():
-        # Loaded only for a terminal: drawing the table costs more start-up than all the rest.
+        # Imported only for a terminal: the import takes longer than all the rest of the start.
         with importlib.import_module("loopwright.cli.live").LiveProgress() as live:
             yield live
     else:
@@ -97,12 +98,12 @@ def progress(as_json: bool) -> Iterator[Listener]:
 
 @contextmanager
 def stopping_on_signals() -> Iterator[Cancellation]:
-    """SIGINT, SIGTERM and SIGHUP become a request to stop cleanly."""
+    """Turn SIGINT, SIGTERM and SIGHUP into a request to stop cleanly."""
     cancellation = Cancellation()
 
     def stop(number: int, frame: FrameType | None) -> None:
         del frame
-        # A terminal that closes ends us like a polite kill.
+        # A closed terminal counts as SIGTERM.
         cancellation.request("SIGINT" if number == signal.SIGINT else "SIGTERM")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -135,17 +136,17 @@ Example:
 @click.command(epilog=_UNLATCH_EXAMPLES)
 @in_workspace
 def unlatch_command(project_root: Path, as_json: bool) -> int:
-    """Show why the workspace is latched, and unlatch it. A person's command: agents are refused."""
+    """Show why the workspace is latched, and unlatch it. For people only: agents are refused."""
     context = context_of(project_root)
     latch = unlatch(context)
     if as_json:
         fields = ("run_id", "created_at", "reason", "pid")
         say_json({"ok": True, "latch": {name: getattr(latch, name) for name in fields} if latch else None})
     elif latch is None:
-        say("it was not latched")
+        say("the workspace was not latched")
     else:
         say(f"latched by run {latch.run_id} at {latch.created_at}")
         say(f"  {latch.reason}")
         say(f"  blocker card: {context.layout.blocker}")
-        say("unlatched; `loopwright run` runs again", fg="green")
+        say("unlatched; run the plan again with `loopwright run`", fg="green")
     return 0

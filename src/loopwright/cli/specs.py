@@ -1,7 +1,8 @@
-"""`loopwright specs`: what archived changes promise, and whether it still holds."""
+"""`loopwright specs`: the requirements of archived changes, and whether the project still meets them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -13,10 +14,11 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WorkflowRefused
 from loopwright.verbs.workflow.status import Verified, list_domains, show_domain, verify_specs
 
+_NO_SPECS = "no living specs yet; add a finished change to them with `loopwright archive SLUG`"
 COMMANDS = {
-    "list": ("specs:listing_command", "Every domain, and how much of it checks show."),
-    "show": ("specs:show_command", "One domain: its requirements, and what shows each."),
-    "verify": ("specs:verify_command", "Run the specs' checks on today's tree."),
+    "list": ("specs:listing_command", "List all domains, and how many of their requirements have checks."),
+    "show": ("specs:show_command", "Show the requirements of one domain, and what proves each."),
+    "verify": ("specs:verify_command", "Run the checks of the specs on the current tree."),
 }
 _EXAMPLES = """\b
 Examples:
@@ -28,7 +30,7 @@ Examples:
 
 @click.group(cls=LazyCommands, table=COMMANDS, package="loopwright.cli", epilog=_EXAMPLES)
 def command() -> None:
-    """The living specs: what archived changes promise, and whether it still holds."""
+    """List, show and verify the living specs: the requirements of all archived changes."""
 
 
 _LISTING_EXAMPLES = """\b
@@ -41,23 +43,23 @@ Examples:
 @click.command(epilog=_LISTING_EXAMPLES)
 @in_workspace
 def listing_command(project_root: Path, as_json: bool) -> int:
-    """List the domains that have a living spec, with how many requirements are shown by what."""
+    """List the domains that have a living spec, and how many requirements each kind of proof covers."""
     domains = list_domains(context_of(project_root))
     if as_json:
-        say_json({"ok": True, "domains": [one.summary() for one in domains]})
+        say_json({"ok": True, "domains": [domain.summary() for domain in domains]})
         return 0
     if not domains:
-        say("no living specs yet; `loopwright archive SLUG` makes them of a change that is done")
-    for one in domains:
-        say(f"{one.domain}: ", nl=False, bold=True)
-        if one.problem:
-            say(f"can't be read: {one.problem}", fg="red")
+        say(_NO_SPECS)
+    for domain in domains:
+        say(f"{domain.domain}: ", nl=False, bold=True)
+        if domain.problem:
+            say(f"unreadable: {domain.problem}", fg="red")
             continue
-        count = {kind: sum(found.basis == kind for found in one.requirements) for kind in ("checks", "signed", "none")}
-        parts = [f"{count['checks']} shown by checks"]
-        parts += [f"{count['signed']} signed by a person"] if count["signed"] else []
-        parts += [f"{count['none']} shown by nothing"] if count["none"] else []
-        say(f"{len(one.requirements)} requirements, {', '.join(parts)}")
+        count = Counter(requirement.basis for requirement in domain.requirements)
+        parts = [f"proven by checks: {count['checks']}"]
+        parts += [f"signed by a person: {count['signed']}"] if count["signed"] else []
+        parts += [f"not proven: {count['none']}"] if count["none"] else []
+        say(f"requirements: {len(domain.requirements)}; {', '.join(parts)}")
     return 0
 
 
@@ -72,20 +74,21 @@ Examples:
 @click.argument("domain")
 @in_workspace
 def show_command(domain: str, project_root: Path, as_json: bool) -> int:
-    """Show a domain's living spec: each requirement, the change that brought it, and what shows it."""
-    found = show_domain(context_of(project_root), domain)
+    """Show the living spec of a domain: each requirement, the change that added it, and what proves it."""
+    spec = show_domain(context_of(project_root), domain)
     if as_json:
-        say_json({"ok": True, **found.document()})
+        say_json({"ok": True, **spec.document()})
         return 0
-    say(f"{found.domain}  ", nl=False, bold=True)
-    put(found.path, dim=True)
-    say(found.purpose)
-    for one in found.requirements:
-        put(f"\n{one.name}", bold=True)
-        put(f"  {one.text}")
-        for scenario in one.scenarios:
+    say(f"{spec.domain}  ", nl=False, bold=True)
+    put(spec.path, dim=True)
+    say(spec.purpose)
+    for requirement in spec.requirements:
+        put(f"\n{requirement.name}", bold=True)
+        put(f"  {requirement.text}")
+        for scenario in requirement.scenarios:
             put(f"  · {scenario}")
-        say(f"  {one.basis_sentence()}" + (f" ({one.change_id})" if one.change_id else ""), dim=True)
+        change = f" ({requirement.change_id})" if requirement.change_id else ""
+        say(f"  {requirement.basis_sentence()}{change}", dim=True)
     return 0
 
 
@@ -95,7 +98,7 @@ Examples:
   loopwright specs verify greeting
   loopwright specs verify --json
 
-Exit 1 when a requirement does not hold any more, or its check could not be run.
+Exits with 1 if a requirement no longer holds, or if its check could not run.
 """
 _MARKS = {"holds": ("✓", "green"), "broken": ("✗", "red"), "unavailable": ("✗", "red")}
 
@@ -104,31 +107,30 @@ _MARKS = {"holds": ("✓", "green"), "broken": ("✗", "red"), "unavailable": ("
 @click.argument("domain", required=False)
 @in_workspace
 def verify_command(domain: str | None, project_root: Path, as_json: bool) -> int:
-    """Run the living specs' checks on today's tree, and name each requirement that does not hold any more."""
+    """Run the checks of the living specs on the current tree, and list each requirement that no longer holds."""
     with stopping_on_signals() as cancellation:
-        found = verify_specs(context_of(project_root), domain, cancellation)
-    wrong = [one for one in found if one.is_wrong]
+        verified = verify_specs(context_of(project_root), domain, cancellation)
+    wrong = [requirement for requirement in verified if requirement.is_wrong]
     if as_json:
-        say_json({"ok": not wrong, "requirements": [msgspec.to_builtins(one) for one in found]})
+        say_json({"ok": not wrong, "requirements": [msgspec.to_builtins(requirement) for requirement in verified]})
     else:
-        for one in found:
-            mark, color = _MARKS.get(one.status, ("·", "yellow"))
-            say(f"{mark} {one.domain}: {one.requirement}  ", fg=color, nl=False)
-            say(one.sentence(), dim=True)
-        if not found:
-            say("no living specs yet; `loopwright archive SLUG` makes them of a change that is done")
+        for requirement in verified:
+            mark, color = _MARKS.get(requirement.status, ("·", "yellow"))
+            say(f"{mark} {requirement.domain}: {requirement.requirement}  ", fg=color, nl=False)
+            say(requirement.sentence(), dim=True)
+        if not verified:
+            say(_NO_SPECS)
     if wrong:
-        raise _refusal(found, wrong)
+        broken = any(requirement.status == "broken" for requirement in wrong)
+        raise WorkflowRefused(
+            "spec_requirement_broken" if broken else "spec_check_unavailable",
+            f"{len(wrong)} of {len(verified)} requirements no longer hold, or could not be checked",
+            next_command=wrong[0].way_on(),
+            blockers=tuple(_blocker(requirement) for requirement in wrong),
+        )
     return 0
 
 
-def _refusal(found: list[Verified], wrong: list[Verified]) -> WorkflowRefused:
-    broken = any(one.status == "broken" for one in wrong)
-    return WorkflowRefused(
-        "spec_requirement_broken" if broken else "spec_check_unavailable",
-        f"{len(wrong)} of {len(found)} requirements do not hold any more, or can't be shown",
-        next_command=wrong[0].way_on(),
-        blockers=tuple(
-            (f"spec_{one.status}_{one.domain}", f"{one.requirement}: {one.sentence()}", one.way_on()) for one in wrong
-        ),
-    )
+def _blocker(verified: Verified) -> tuple[str, str, str]:
+    message = f"{verified.requirement}: {verified.sentence()}"
+    return f"spec_{verified.status}_{verified.domain}", message, verified.way_on()

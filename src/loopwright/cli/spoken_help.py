@@ -1,4 +1,4 @@
-"""`--help` in the language of whoever asks. Nothing is looked up before a page is written."""
+"""`--help` in the language of the user. The catalogue is loaded when a page is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXTRA = "  ["
 
 
 class SpokenFormatter(click.HelpFormatter):
-    """Writes what click gives it in English; in other languages it breaks lines by cells, not by characters."""
+    """The formatter of click for English; for other languages it translates, and wraps lines by cells."""
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         super().__init__(indent_increment, width, max_width)
@@ -30,7 +30,7 @@ class SpokenFormatter(click.HelpFormatter):
         super().write_heading(self._catalogue.text(heading))
 
     def write_text(self, text: str) -> None:
-        """A command's help, or what stands below its options."""
+        """The help text of a command, or the text below its options."""
         if self._catalogue is ENGLISH:
             super().write_text(text)
             return
@@ -45,25 +45,25 @@ class SpokenFormatter(click.HelpFormatter):
         self.write("\n\n".join(parts) + "\n")
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Options or commands, each with what it is for."""
+        """A list of options or commands with their help."""
         if self._catalogue is ENGLISH:
             super().write_dl(rows, col_max, col_spacing)
             return
-        said = [(name, _explained(self._catalogue, text)) for name, text in rows]
-        column = min(max((width_of(name) for name, _ in said), default=0), col_max) + col_spacing
+        translated = [(name, _translate_row(self._catalogue, text)) for name, text in rows]
+        column = min(max((width_of(name) for name, _ in translated), default=0), col_max) + col_spacing
         margin = " " * (self.current_indent + column)
-        for name, text in said:
+        for name, text in translated:
             first, *rest = wrapped(text, max(self.width - len(margin), 10))
             gap = " " * (column - width_of(name)) if width_of(name) <= column - col_spacing else f"\n{margin}"
             self.write(f"{' ' * self.current_indent}{name}{gap}{first}\n")
             self.write("".join(f"{margin}{line}\n" for line in rest))
 
 
-def _explained(catalogue: Catalogue, text: str) -> str:
-    """The help of an option; what click adds to it in brackets is a list of its own."""
-    said, bracket, extra = text.partition(_EXTRA)
+def _translate_row(catalogue: Catalogue, text: str) -> str:
+    """The help of an option; the text in brackets, which click adds, is translated word by word."""
+    help_text, bracket, extra = text.partition(_EXTRA)
     if not bracket:
-        return catalogue.text(said)
+        return catalogue.text(help_text)
     for word in ("default: ", "required"):
         extra = extra.replace(word, catalogue.text(word))
-    return f"{catalogue.text(said)}{bracket}{extra}"
+    return f"{catalogue.text(help_text)}{bracket}{extra}"

@@ -1,4 +1,4 @@
-"""`loopwright status`."""
+"""`loopwright status, next`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 20
 _STATUS_EXAMPLES = """\b
 Examples:
   loopwright status                    everything in this workspace
-  loopwright status faster-imports     one workflow: what stage, what blocks, what to type
+  loopwright status faster-imports     one workflow: stage, blockers, next command
   loopwright status --json
 """
 
@@ -31,18 +31,17 @@ Examples:
 @click.argument("slug", required=False)
 @in_workspace
 def status_command(slug: str | None, project_root: Path, as_json: bool) -> int:
-    """How the work stands: what runs, what waits for a person, and what to type."""
+    """Show the status of all work, or of one workflow: what runs, what waits for a person, and the next command."""
     if slug is not None:
-        # One workflow is derived from its documents, which takes more than a list may load.
-        whole = load("loopwright.cli.workflow.output")
-        whole.say_whole(project_root, slug, as_json=as_json)
+        # The status of one workflow is derived from its documents; the imports for that would slow down the list.
+        load("loopwright.cli.workflow.output").say_whole(project_root, slug, as_json=as_json)
         return 0
     layout = place_of(project_root).layout
     workflows, loops = _listed(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
         say_json(overview(workflows, loops))
     elif not workflows and not loops:
-        say('nothing here yet; `loopwright clarify SLUG --idea "…"` begins a change, `loopwright run` runs a plan')
+        say('nothing here yet; start a change: `loopwright clarify SLUG --idea "…"`, or run a plan: `loopwright run`')
     else:
         click.echo("\n".join([*_workflow_lines(with_what_runs(workflows, loops)), *_loop_lines(loops)]))
     return 0
@@ -51,33 +50,34 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> int:
 def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     if not workflows:
         return []
-    archived = sum(one.archive_status == "archived" for one in workflows)
-    stages = Counter(one.current_stage for one in workflows if one.archive_status != "archived")
+    active = [workflow for workflow in workflows if workflow.archive_status != "archived"]
+    archived = len(workflows) - len(active)
+    stages = Counter(workflow.current_stage for workflow in active)
     counted = [f"{stages[stage]} {stage}" for stage in STAGES if stages[stage]]
     if archived:
         counted.append(words("{count} archived", count=archived))
     lines = [words("workflows: {counted}", counted=", ".join(counted))]
-    for one in [one for one in workflows if one.archive_status != "archived"][:_SHOWN]:
-        lines.append(f"  {one.slug}  {one.current_stage}, {one.stage_status}")
-        lines.append(f"      → {neutralised(told(one.recommended_next_action))}")
+    for workflow in active[:_SHOWN]:
+        lines.append(f"  {workflow.slug}  {workflow.current_stage}, {workflow.stage_status}")
+        lines.append(f"      → {neutralised(told(workflow.recommended_next_action))}")
     return lines
 
 
 def _loop_lines(loops: list[Summary]) -> list[str]:
     if not loops:
         return []
-    totals = Counter(one.line.status for one in loops)
+    totals = Counter(loop.line.status for loop in loops)
     counted = [click.style(f"{totals[name]} {name}", fg=COLORS.get(name, "red")) for name in STATUSES if totals[name]]
     lines = [words("loops: {counted}", counted=", ".join(counted))]
-    at_work = [one for one in loops if one.line.status == "running" and one.has_worker]
-    lines += [f"  {loop_line(one)}" for one in at_work[:_SHOWN]]
-    waiting = [one for one in loops if way_on(one) is not None]
+    running = [loop for loop in loops if loop.line.status == "running" and loop.has_worker]
+    lines += [f"  {loop_line(loop)}" for loop in running[:_SHOWN]]
+    waiting = [loop for loop in loops if way_on(loop) is not None]
     if waiting:
         lines.append(words("waiting for a person:"))
-    for one in waiting[:_SHOWN]:
-        lines.append(f"  {loop_line(one)}")
-        lines += [f"      {neutralised(told(hold.message))}" for hold in one.line.loopwright.holds]
-        lines.append(f"      → {told(way_on(one) or '')}")
+    for loop in waiting[:_SHOWN]:
+        lines.append(f"  {loop_line(loop)}")
+        lines += [f"      {neutralised(told(hold.message))}" for hold in loop.line.loopwright.holds]
+        lines.append(f"      → {told(way_on(loop) or '')}")
     if len(waiting) > _SHOWN:
         more = words("… and {count} more: `loopwright loop list`", count=len(waiting) - _SHOWN)
         lines.append(f"  {more}")
@@ -87,7 +87,7 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
 _NEXT_SHOWN = 10
 _NEXT_EXAMPLES = """\b
 Examples:
-  loopwright next            what should I do now?
+  loopwright next            the commands to type now
   loopwright next --json
 """
 
@@ -95,21 +95,21 @@ Examples:
 @click.command(epilog=_NEXT_EXAMPLES)
 @in_workspace
 def next_command(project_root: Path, as_json: bool) -> int:
-    """What should I do now? The exact command for everything that waits for a person."""
+    """Show the exact command for everything that waits for a person."""
     layout = place_of(project_root).layout
-    found = what_waits(_listed(project_root, layout, _NEXT_SHOWN), list_loops(layout))
-    workflows, loops = found.workflows, found.loops
+    waiting = what_waits(_listed(project_root, layout, _NEXT_SHOWN), list_loops(layout))
+    workflows, loops = waiting.workflows, waiting.loops
     if as_json:
-        say_json(found.document())
+        say_json(waiting.document())
         return 0
     if not workflows and not loops:
-        say('nothing waits; loopwright clarify SLUG --idea "…" begins something')
+        say('nothing waits for you; start a change with `loopwright clarify SLUG --idea "…"`')
         return 0
     lines = []
-    for one in workflows[:_NEXT_SHOWN]:
-        pending = f": {one.pending_user_decision}" if one.pending_user_decision else ""
-        action = told(one.recommended_next_action)
-        lines += [neutralised(f"{one.slug} ({one.current_stage}{told(pending)})"), f"  → {neutralised(action)}"]
+    for workflow in workflows[:_NEXT_SHOWN]:
+        pending = f": {workflow.pending_user_decision}" if workflow.pending_user_decision else ""
+        lines.append(neutralised(f"{workflow.slug} ({workflow.current_stage}{told(pending)})"))
+        lines.append(f"  → {neutralised(told(workflow.recommended_next_action))}")
     for loop in loops[:_NEXT_SHOWN]:
         lines += [neutralised(f"{loop.loop_id} ({loop.title})"), f"  → {told(loop.next)}"]
     click.echo("\n".join(lines))
@@ -117,7 +117,7 @@ def next_command(project_root: Path, as_json: bool) -> int:
 
 
 def _listed(project_root: Path, layout: Layout, most: int) -> list[WorkflowLine]:
-    """The workflows. What derives a state is loaded only if a state is stale."""
+    """All workflows. The code that updates a status is imported only if a status is stale."""
     return up_to_date(
         layout, most, lambda slugs: load("loopwright.cli.workflow.output").derive_again(project_root, slugs)
     )

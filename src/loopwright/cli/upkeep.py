@@ -1,4 +1,4 @@
-"""`loopwright doctor, selftest, gc`: the machine and the workspace."""
+"""`loopwright doctor, selftest, gc`: check the machine and the workspace, and free disk space."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from loopwright.verbs.selftest import selftest
 _DOCTOR_EXAMPLES = """\b
 Examples:
   loopwright doctor
-  loopwright doctor --fix     remove leftovers, set damaged files aside
+  loopwright doctor --fix     remove leftovers, move damaged files aside
 """
 _MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "problem": ("✗", "red"), "fixed": ("✓", "green")}
 
 
 @click.command(epilog=_DOCTOR_EXAMPLES)
-@click.option("--fix", is_flag=True, help="Repair what can be repaired.")
+@click.option("--fix", is_flag=True, help="Repair problems where possible.")
 @with_sandbox_root
 @in_workspace
 def doctor_command(fix: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
-    """Check this machine and this workspace; exit 1 when something has to be done."""
+    """Check this machine and this workspace; exit 1 if a problem needs you."""
     symptoms = doctor(context_of(project_root, {("sandbox", "root"): sandbox_root}), fix=fix)
     healthy = all(symptom.health != "problem" for symptom in symptoms)
     if as_json:
@@ -44,28 +44,28 @@ def doctor_command(fix: bool, sandbox_root: str | None, project_root: Path, as_j
 
 _SELFTEST_EXAMPLES = """\b
 Example:
-  loopwright selftest     takes a few seconds and leaves nothing behind
+  loopwright selftest     takes a few seconds and leaves no files behind
 """
 
 
 @click.command(epilog=_SELFTEST_EXAMPLES)
 @in_workspace
 def selftest_command(project_root: Path, as_json: bool) -> int:
-    """Run a tiny plan in a temporary project and check this machine against the contract."""
-    done = []
+    """Run a tiny plan in a temporary project, and check that Loopwright works on this machine."""
+    results = []
     for tested in selftest(context_of(project_root)):
-        done.append(tested)
+        results.append(tested)
         if not as_json:
             put(
                 f"{'✓' if tested.passed else '✗'} {told(tested.what)}: {told(tested.said)}",
                 fg="green" if tested.passed else "red",
             )
-    failed = [tested.what for tested in done if not tested.passed]
+    failed = [tested.what for tested in results if not tested.passed]
     if as_json:
-        say_json({"ok": not failed, "checks": [msgspec.structs.asdict(tested) for tested in done]})
+        say_json({"ok": not failed, "checks": [msgspec.structs.asdict(tested) for tested in results]})
     if failed:
-        raise SelftestFailed(f"{len(failed)} of {len(done)} promises are not kept: {', '.join(failed)}",
-                             hint="`loopwright doctor` looks at the machine")  # fmt: skip
+        raise SelftestFailed(f"{len(failed)} of {len(results)} checks failed: {', '.join(failed)}",
+                             hint="run `loopwright doctor` to check the machine")  # fmt: skip
     return 0
 
 
@@ -82,16 +82,16 @@ Examples:
     type=click.IntRange(0),
     default=20,
     show_default=True,
-    help="How many of the newest runs and kept sandboxes stay, beside those that are needed.",
+    help="Number of newest runs and kept sandboxes that stay, in addition to those still needed.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @with_sandbox_root
 @in_workspace
 def gc_command(keep: int, dry_run: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
-    """Remove this project's old runs, sandboxes and kept versions of documents that nothing asks for.
+    """Remove old runs, sandboxes and unused versions of documents of this project.
 
-    A run that a workflow's gates still read stays, however old it is. The chain of evidence notes what was removed
-    and stays whole. Sandboxes of other projects stay.
+    Runs that a workflow still needs stay. The evidence chain records each removal and stays valid. Sandboxes of other
+    projects stay.
     """
     removed = gc(context_of(project_root, {("sandbox", "root"): sandbox_root}), keep=keep, dry_run=dry_run)
     if as_json:
@@ -100,14 +100,14 @@ def gc_command(keep: int, dry_run: bool, sandbox_root: str | None, project_root:
     facts = {
         "runs": len(removed.runs),
         "sandboxes": len(removed.sandboxes),
-        "kept": words(", {count} kept versions of documents", count=len(removed.objects)) if removed.objects else "",
+        "kept": words(", {count} versions of documents", count=len(removed.objects)) if removed.objects else "",
     }
     if dry_run:
-        put(words("would remove {runs} runs and {sandboxes} sandboxes{kept}", **facts))
+        put(words("would remove: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     else:
-        put(words("removed {runs} runs and {sandboxes} sandboxes{kept}", **facts))
+        put(words("removed: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     for name in (*removed.runs, *removed.sandboxes, *removed.objects):
         put(f"  {name}")
     for run_id, slug in removed.needed.items():
-        say(f"  {run_id} stays: the workflow {slug} rests on it")
+        say(f"  {run_id} stays: workflow {slug} needs it")
     return 0

@@ -1,4 +1,4 @@
-"""`loopwright verify`."""
+"""`loopwright verify, rerun`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loopwright.verbs.verify import rerun, verify
 
 _VERIFY_EXAMPLES = """\b
 Examples:
-  loopwright verify              every run, and the chain between them
+  loopwright verify              every run, and the evidence chain
   loopwright verify demo-001     one run
 """
 
@@ -24,14 +24,14 @@ Examples:
 @click.argument("run", required=False)
 @in_workspace
 def verify_command(run: str | None, project_root: Path, as_json: bool) -> int:
-    """Recompute evidence and name what does not match; exit 13 when something does not."""
+    """Recompute recorded evidence and list every mismatch; exit 13 if there is one."""
     verdicts = verify(context_of(project_root), run)
     wrong = [verdict for verdict in verdicts if verdict.mismatches]
     if as_json:
         say_json({"ok": not wrong, "runs": [msgspec.structs.asdict(verdict) for verdict in verdicts]})
     else:
         for verdict in verdicts:
-            say(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else f"{verdict.checked} facts hold"))
+            say(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else f"{verdict.checked} facts match"))
             for line in verdict.mismatches:
                 say(f"  ✗ {line}", fg="red")
             for line in verdict.notes:
@@ -40,7 +40,7 @@ def verify_command(run: str | None, project_root: Path, as_json: bool) -> int:
         names = ", ".join(verdict.run_id for verdict in wrong[:5])
         raise EvidenceMismatch(
             f"{len(wrong)} of {len(verdicts)} runs do not match their evidence: {names}",
-            hint="someone or something changed these files after the run; do not rely on them",
+            hint="these files were changed after the run; do not rely on them",
         )
     return 0
 
@@ -57,9 +57,9 @@ Examples:
 @with_sandbox_root
 @in_workspace
 def rerun_command(run: str, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
-    """Run a recorded plan on its recorded base again, and say whether exit codes and change reproduce.
+    """Run a recorded plan again on its recorded base, and compare exit codes and changes.
 
-    Your plan, latch and latest files are neither read nor written; the rerun keeps its own evidence.
+    The rerun records its own evidence. It does not read or write your plan, latch and latest files.
     """
     context = context_of(project_root, {("sandbox", "root"): sandbox_root})
     with stopping_on_signals() as cancellation, progress(as_json) as listener:
@@ -71,9 +71,9 @@ def rerun_command(run: str, sandbox_root: str | None, project_root: Path, as_jso
                   "differences": list(report.differences)})  # fmt: skip
     if report.differences:
         raise NotReproduced(
-            f"{report.first.run_id} did not come out the same: " + "; ".join(report.differences),
-            hint=f"compare the logs of {report.first.run_id} and {report.second.run_id}; look for what is not pinned",
+            f"{report.first.run_id} was not reproduced: " + "; ".join(report.differences),
+            hint=f"compare the logs of {report.first.run_id} and {report.second.run_id}; look for unpinned versions",
         )
     if not as_json:
-        say(f"{report.first.run_id} is reproduced: same exit codes, same change", fg="green")
+        say(f"{report.first.run_id} was reproduced: same exit codes, same changes", fg="green")
     return 0

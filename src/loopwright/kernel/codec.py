@@ -6,6 +6,7 @@ JSON: unknown fields, wrong types and NaN are errors. YAML reading has limits fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -38,6 +39,14 @@ def from_json(data: bytes, kind: type[_T], decode: Decoder | None = None) -> _T:
         return msgspec.json.decode(data, type=kind, dec_hook=decode)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
         raise Undecodable(str(problem)) from problem
+
+
+def read_json(path: Path, kind: type[_T]) -> _T | None:
+    """The record in a file; None if the file can't be read or holds something else."""
+    try:
+        return from_json(path.read_bytes(), kind)
+    except (OSError, Undecodable):
+        return None
 
 
 def to_builtins(record: object, encode: Encoder | None = None) -> object:

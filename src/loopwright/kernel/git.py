@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import GitFailed
+from loopwright.errors import GitFailed, ToolMissing
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, shown, storage
 from loopwright.kernel.ids import without_relative
@@ -101,6 +101,12 @@ class PrivateRepository(msgspec.Struct, frozen=True):
 def is_installed() -> bool:
     """Whether git is installed."""
     return shutil.which("git") is not None
+
+
+def require_installed(message: str) -> None:
+    """`ToolMissing` with this message if git is missing."""
+    if not is_installed():
+        raise ToolMissing(message, hint="install git")
 
 
 def version() -> str:

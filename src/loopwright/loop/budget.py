@@ -1,4 +1,4 @@
-"""What work may cost, and whether it may go on. Pure."""
+"""Budgets: what is left, and whether an action may begin. Pure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _WORDS = {
     "turns": "turns of agents",
     "iterations": "iterations",
 }
-# Sums of fractions of seconds and of dollars end a little beside the limit that they reach.
+# Sums of fractions of seconds and dollars are not exact.
 _NEAR = 1e-6
-# What calls an agent or a command; a validation does, too, but costs time only.
+# Actions that call an agent or a command. A validation costs time only.
 _COSTLY = frozenset({Action.INIT, Action.DEVELOP, Action.DEBUG})
 
 
 class BudgetUse(msgspec.Struct, frozen=True):
-    """What somebody has spent, and may spend."""
+    """What the loop or a task has spent, and its budget."""
 
     whose: str
     spent: Spent
@@ -42,7 +42,7 @@ class BudgetUse(msgspec.Struct, frozen=True):
 
 
 def purses(loop: Loop, task_id: str | None) -> Iterator[BudgetUse]:
-    """Who pays for work at a task: the loop, and the task."""
+    """The purses that pay for work at a task: of the loop, and of the task."""
     yield BudgetUse("the loop", loop.spent, loop.iteration, loop.budget)
     if task_id is not None:
         spent = loop.spent_by_task.get(task_id, Spent())
@@ -50,19 +50,19 @@ def purses(loop: Loop, task_id: str | None) -> Iterator[BudgetUse]:
 
 
 def hold_before(loop: Loop, action: Action, task_id: str | None, now: str) -> Hold | None:
-    """Why an action may not begin; None when there is room for it."""
+    """The hold for an action that may not begin; None if the budget allows it."""
     names = LIMITS if action in _COSTLY else ("wall_s",) if action is Action.VALIDATE else ()
     return _first_hold(loop, task_id, names, now)
 
 
 def hold_before_call(loop: Loop, now: str) -> Hold | None:
-    """The same for one call within the action under way; that this iteration was begun is settled."""
+    """The same for one call within the action under way, whose iteration has begun."""
     names = tuple(name for name in LIMITS if name not in ("iterations", "retries"))
     return _first_hold(loop, loop.under_way.task_id if loop.under_way else None, names, now)
 
 
 def still_over(loop: Loop, now: str) -> Hold | None:
-    """What of the budget would hold it again at once, whatever it is to do next."""
+    """The hold of a budget that is used up, whatever the next action is."""
     task_id = loop.under_way.task_id if loop.under_way else next((task.id for task in loop.pending), None)
     return _first_hold(loop, task_id, LIMITS, now)
 
@@ -80,7 +80,7 @@ def _said(purse: BudgetUse, name: str) -> str | None:
     if limit is None:
         return None
     if name == "retries":
-        # So many failed tries are followed by another one; the next failed one is not.
+        # That many failed tries are followed by another try.
         failed = f"{purse.whose} has {used:g} failed tries, and {limit:g} of them may be tried again"
         return failed if used > limit else None
     return f"{purse.whose} has used {used:g} of {limit:g} {_WORDS[name]}" if used >= limit - _NEAR else None
@@ -94,7 +94,7 @@ def left_for_a_turn(loop: Loop, name: str) -> float | None:
 
 
 def hold_after(loop: Loop, name: str, now: str) -> Hold:
-    """The hold for a turn that was ended because of this limit, by whoever has the least left of it."""
+    """The hold for a turn that ended at this limit, of the loop or of the task: the one with less left."""
     task_id = loop.under_way.task_id if loop.under_way else None
     whose = min(purses(loop, task_id), key=lambda purse: _or_endless(purse.left(name)))
     said = f"{whose.whose} has used {whose.used(name):g} of {getattr(whose.budget, name):g} {_WORDS[name]}"

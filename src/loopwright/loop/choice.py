@@ -9,7 +9,7 @@ CHOICE_REQUIRED = "choice_required"
 
 
 def next_action(loop: Loop) -> Action:
-    """What is to be done now: a function of the state alone."""
+    """The next action, by the state alone."""
     if not loop.is_initialised:
         return Action.INIT
     if loop.pending:
@@ -20,7 +20,7 @@ def next_action(loop: Loop) -> Action:
 
 
 def legal_actions(loop: Loop) -> tuple[Action, ...]:
-    """What a person may choose now; the rules' own choice is the first, where it is one of them."""
+    """The actions that a person may choose now. The rules' own choice is first, if it is among them."""
     if not loop.is_initialised:
         return (Action.INIT,)
     found = loop.validation
@@ -35,19 +35,19 @@ def legal_actions(loop: Loop) -> tuple[Action, ...]:
 
 
 def awaits_choice(loop: Loop) -> bool:
-    """Whether a person has to say what is next, and nothing else keeps the loop from going on."""
+    """Whether a person has to choose the next action, and nothing else holds the loop."""
     if loop.mode != "interactive" or loop.under_way is not None:
         return False
     return isinstance(loop.phase, Running) or is_held_for_choice(loop)
 
 
 def is_held_for_choice(loop: Loop) -> bool:
-    """Whether a choice that nobody was there to make is all that holds it."""
+    """Whether only a missing choice holds the loop."""
     return isinstance(loop.phase, Held) and all(hold.code == CHOICE_REQUIRED for hold in loop.phase.holds)
 
 
 def choice_hold(loop: Loop) -> Hold:
-    """Nobody is there to ask."""
+    """The hold for a missing choice."""
     first, *others = legal_actions(loop)
     said = f"choose what is next: {first} (the rules' own choice)" + "".join(f", {one}" for one in others)
     return Hold(holder=Holder.DECISION, code=CHOICE_REQUIRED, message=said, since=loop.updated_at)
@@ -59,12 +59,12 @@ def all_done(loop: Loop) -> bool:
 
 
 def failed_tasks(loop: Loop) -> list[str]:
-    """Tasks that came to nothing. A fix that did is moot when the tests pass: what it should have mended is mended."""
+    """The ids of failed tasks. A failed fix does not count: the loop asks only once the tests pass."""
     return [task.id for task in loop.tasks if task.status == "failed" and task.kind is not TaskKind.FIX]
 
 
 def unproven_tasks(loop: Loop) -> frozenset[str]:
-    """The tasks that a hold for proof is about: those that were to change something. A fix belongs to one of them."""
+    """The tasks that a hold for proof is about: those that write. A fix counts only if there is no other."""
     written = [task for task in loop.tasks if task.mode == "write" and task.status == "completed"]
     own = [task for task in written if task.kind is not TaskKind.FIX]
     return frozenset(task.id for task in own or written)
@@ -83,9 +83,9 @@ def mark_of(
     done: Task | None = None,
     error: str | None = None,
 ) -> ProgressMark:
-    """The state after an iteration; what is given is new, the rest is as it was.
+    """The progress after an iteration. Arguments that are given are new; the rest is taken from the loop.
 
-    Evidence is what the tests said, which cause is known and which tasks are done.
+    Evidence is the result of the tests, the known cause and the finished tasks.
     """
     found = validation or loop.validation
     completed = (*(task for task in loop.tasks if task.status == "completed"), *((done,) if done is not None else ()))

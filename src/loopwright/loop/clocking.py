@@ -1,7 +1,7 @@
-"""How long a loop was worked on, told from its event log. Pure.
+"""How long a loop was worked on, from its event log. Pure.
 
-Work is an action under way, or a question about one, with a worker at it: a pause is none, nor is waiting for a
-person's choice, nor the time between the last sign of a worker that died and the next one's arrival.
+Work is an action under way, or a question about it, with a worker. A pause does not count, nor does waiting for a
+person's choice, nor the time between the last event of a dead worker and the arrival of the next worker.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from loopwright.loop.log import Line
 
 
 class Clocked(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds of work so far: of the whole loop, and at the action that is under way."""
+    """Seconds of work so far: of the whole loop, and of the action under way."""
 
     total_s: float = 0.0
     action_s: float = 0.0
     at: str | None = None
     is_at_work: bool = False
-    # The turn that is all that is worked at: whoever did an action that is done is asked about it.
+    # The turn of a question about a finished action, if that is the only work.
     question: str | None = None
     has_worker: bool = False
     holds: frozenset[str] = frozenset()
@@ -38,14 +38,14 @@ def clocked(before: Clocked, line: Line) -> Clocked:
 
 
 def clocked_now(before: Clocked, now: str, *, has_worker: bool) -> Clocked:
-    """The clocks at this moment; where no process drives the loop they stand."""
+    """The clocks at this moment; they stand still without a worker."""
     return _until(before, now) if has_worker else before
 
 
 def _until(before: Clocked, moment: str) -> Clocked:
     if before.at is None or not (before.is_at_work and before.has_worker) or before.holds:
         return replace(before, at=moment)
-    # A clock that was set back gives no time, rather than a negative one.
+    # A clock that was set back adds no time.
     passed = max(0.0, (_moment(moment) - _moment(before.at)).total_seconds())
     return replace(before, at=moment, total_s=before.total_s + passed, action_s=before.action_s + passed)
 

@@ -29,19 +29,19 @@ class _Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resume(_Command, frozen=True, kw_only=True):
-    """Lift the holds of these holders; where it is not held at all that is an error."""
+    """Lift the holds of these holders; an error if the loop is not held."""
 
     lifts: frozenset[Holder]
 
 
 class Finish(_Command, frozen=True, kw_only=True):
-    """Close it as done; without a passed validation only with a reason."""
+    """Complete the loop; without a passed validation this needs a reason."""
 
     forced: str | None = None
 
 
 class Accept(_Command, frozen=True, kw_only=True):
-    """A person takes work that nothing proves, and closes the loop as done."""
+    """A person accepts unproven work and completes the loop."""
 
     by: str
     reason: str = ""
@@ -54,13 +54,13 @@ class Retry(_Command, frozen=True, kw_only=True):
 
 
 class AddTasks(_Command, frozen=True, kw_only=True):
-    """Items more at the end, all of them or none."""
+    """Add tasks at the end, all or none."""
 
     tasks: tuple[Task, ...]
 
 
 class MarkTaskDone(_Command, frozen=True, kw_only=True):
-    """A person did it."""
+    """A person did the task."""
 
     task_id: str
 
@@ -73,21 +73,21 @@ class Advance(_Command, frozen=True, kw_only=True):
 
 
 class Choose(_Command, frozen=True, kw_only=True):
-    """In interactive mode a person says what to do next."""
+    """In interactive mode a person chooses the next action."""
 
     action: Action
     action_id: str
 
 
 class FinishInit(_Command, frozen=True, kw_only=True):
-    """The worker has the tasks."""
+    """The worker has a list of tasks."""
 
     action_id: str
     tasks: tuple[Task, ...]
 
 
 class FinishDevelop(_Command, frozen=True, kw_only=True):
-    """The worker has done a task, failed at it, or wants to try it again (then it is pending)."""
+    """The worker has done a task, failed, or wants to try again (then the task is pending)."""
 
     action_id: str
     outcome: TaskStatus
@@ -95,13 +95,13 @@ class FinishDevelop(_Command, frozen=True, kw_only=True):
     tree: Tree | None
     mark: ProgressMark
     error: str | None = None
-    # Whether it was only tried: a validation that fails drops it.
+    # Whether the work is only an attempt: a failed validation drops it.
     is_tried: bool = False
     then: tuple[Task, ...] = ()
 
 
 class ProposeHypotheses(_Command, frozen=True, kw_only=True):
-    """The worker has possible causes."""
+    """The worker proposes possible causes."""
 
     action_id: str
     bug: str
@@ -109,7 +109,7 @@ class ProposeHypotheses(_Command, frozen=True, kw_only=True):
 
 
 class JudgeHypothesis(_Command, frozen=True, kw_only=True):
-    """The worker has tested one."""
+    """The worker has tested a hypothesis."""
 
     action_id: str
     hypothesis_id: str
@@ -119,7 +119,7 @@ class JudgeHypothesis(_Command, frozen=True, kw_only=True):
 
 
 class FinishDebug(_Command, frozen=True, kw_only=True):
-    """The worker is through with them; a confirmed one leads to a task."""
+    """The worker has tested the hypotheses; a confirmed one leads to a task."""
 
     action_id: str
     fix: Task | None
@@ -128,7 +128,7 @@ class FinishDebug(_Command, frozen=True, kw_only=True):
 
 
 class FinishValidate(_Command, frozen=True, kw_only=True):
-    """The worker has run the tests; `then` is what is to be done before the loop is."""
+    """The worker has run the tests; the tasks in `then` must be done before the loop is complete."""
 
     action_id: str
     validation: Validation
@@ -137,27 +137,27 @@ class FinishValidate(_Command, frozen=True, kw_only=True):
 
 
 class FinishComplete(_Command, frozen=True, kw_only=True):
-    """The worker has handed over."""
+    """The worker has finished the last action."""
 
     action_id: str
 
 
 class AbandonAction(_Command, frozen=True, kw_only=True):
-    """What was under way is not, and counts for nothing."""
+    """The action under way ends and does not count."""
 
     why: str
     turn_taken: bool = False
 
 
 class AskDecisions(_Command, frozen=True, kw_only=True):
-    """An agent left questions for a person."""
+    """An agent asks a person questions."""
 
     requests: tuple[DecisionRequest, ...]
     at: str
 
 
 class HandOver(_Command, frozen=True, kw_only=True):
-    """An agent can't go on with the action that is under way, and another one takes it over, from its start."""
+    """An agent can't continue the action under way; another agent takes over from its start."""
 
     takeover: Takeover
 
@@ -174,7 +174,7 @@ Proposal = (
 
 
 class Blocker(msgspec.Struct, frozen=True):
-    """A typed reason why not, with the way on."""
+    """A reason for a refusal, with the next step."""
 
     code: str
     message: str
@@ -197,5 +197,5 @@ Verdict = Accepted | Refused
 
 
 def refused(code: str, message: str, hint: str) -> Refused:
-    """Refused for one reason."""
+    """A refusal for one reason."""
     return Refused((Blocker(code, message, hint),))

@@ -1,6 +1,6 @@
-"""When a loop may end as done, and what holds it for a person instead. Pure.
+"""When a loop may complete, and what holds it for a person instead. Pure.
 
-An agent's word is no reason, and neither is a green run that came about by changing nothing or by losing tests.
+An agent's claim is no reason. Neither are passing tests if nothing changed or tests were lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def doubts_of(loop: Loop) -> tuple[Doubt, ...]:
     """Why the work is not proven although its tests pass; a build has gates of its own."""
     if loop.workflow is not None:
         return ()
-    # A loop that only analyses has nothing to change.
+    # A loop of analyses changes nothing.
     is_analysis = bool(loop.tasks) and all(task.mode == "analysis" for task in loop.tasks)
     if is_analysis or (loop.tree is not None and loop.tree.has_changes):
         return loop.validation.doubts
@@ -26,7 +26,7 @@ def doubts_of(loop: Loop) -> tuple[Doubt, ...]:
 
 
 def finish(loop: Loop, forced: str | None) -> Verdict:
-    """Close a running loop: by what its tests show, or by a person's reason."""
+    """Complete a running loop: by its tests, or by a person's reason."""
     is_validated, doubts = _is_validated(loop), doubts_of(loop)
     if is_validated and not doubts:
         return Accepted((e.LoopCompleted(),))
@@ -35,14 +35,14 @@ def finish(loop: Loop, forced: str | None) -> Verdict:
     if not is_validated:
         return refused(
             "not_validated",
-            f"the loop {loop.loop_id} has no passed validation of its work as it is now",
+            f"the loop {loop.loop_id} has no passed validation of its current work",
             "let it validate, or force it with a reason that is recorded",
         )
     return refused("unproven", _said(doubts), "let its worker complete it: a person is asked then")
 
 
 def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
-    """The loop could be completed but for its doubts: a person decides. None where that is not what is in the way."""
+    """Hold a loop that only its doubts keep from completing; None if something else does."""
     doubts = doubts_of(loop)
     if not isinstance(loop.phase, Running) or not _is_validated(loop) or not doubts:
         return None
@@ -52,7 +52,7 @@ def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
     return Accepted(
         (
             e.ActionAbandoned(action_id=action_id, why=said),
-            # The next builder is told what was wrong, if a person lets the loop go on.
+            # The next builder is told what was wrong, if a person lifts the hold.
             e.ErrorNoted(error=ErrorLine(action=Action.COMPLETE, message=said, timestamp=loop.updated_at)),
             e.HoldPlaced(hold=hold),
         )
@@ -60,7 +60,7 @@ def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
 
 
 def accept(loop: Loop, command: c.Accept) -> Verdict:
-    """A person takes the work as it is; without a reason of theirs the doubts that they accept are on record."""
+    """A person accepts the work as it is. Without a reason the accepted doubts are recorded."""
     unproven = _hold_for_proof(loop)
     if unproven is None:
         name = loop.loop_id

@@ -1,4 +1,4 @@
-"""Decisions that only a person can make: asked once, answered once, and then known. Pure."""
+"""Decisions that only a person can make: each is asked once and answered once. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loopwright.loop.model import Decision, Held, Hold, Holder, Loop, Running
 
 
 def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
-    """What is new is put on record; as long as something of what is asked is open, the loop is held."""
+    """Record new questions. The loop is held while one of the questions is open."""
     if not isinstance(loop.phase, Running | Held):
         return Accepted(())
     known = list(loop.decisions)
@@ -35,15 +35,15 @@ def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
 
 
 def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
-    """The answer stays; with the last one the hold is lifted."""
+    """Record an answer; the last answer lifts the hold."""
     wanted = next((one for one in loop.decisions if one.id == answered.decision_id), None)
     if wanted is None:
         waiting = ", ".join(one.id for one in loop.open_decisions) or "none"
         said = f"the loop {loop.loop_id} has no decision {answered.decision_id}"
         return refused("no_decision", said, f"these wait for an answer: {waiting}")
     if wanted.answer is not None:
-        said = f"{wanted.id} is answered already, by {wanted.answered_by}: {wanted.answer}"
-        return refused("answered_already", said, "what agents were told stays; say it anew in the loop's tasks")
+        said = f"{wanted.id} was already answered by {wanted.answered_by}: {wanted.answer}"
+        return refused("answered_already", said, "agents were told that answer; change the loop's tasks instead")
     if not answered.answer.strip():
         return refused("empty_answer", "an answer needs words", f"{wanted.id} asks: {wanted.question}")
     holds = loop.phase.holds if isinstance(loop.phase, Held) else ()

@@ -1,4 +1,4 @@
-"""Drives a loop: asks the rules what to do, does it, reports what came of it, and again. One action is durable work."""
+"""Drives a loop: the rules choose an action, the worker performs it and proposes its result, and so on."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _choose(opened: OpenedLoop, context: WorkerContext, *, asked: bool = False) 
 
 
 def _is_worth_staying(loop: Loop, context: WorkerContext) -> bool:
-    """A person's pause may be over soon, and a rate limit says when it is; whatever else holds a loop takes longer."""
+    """A person's pause may be short, and a rate limit has a known end. Any other hold takes longer."""
     if not isinstance(loop.phase, Held):
         return isinstance(loop.phase, Running)
     return all(
@@ -81,7 +81,7 @@ def _is_worth_staying(loop: Loop, context: WorkerContext) -> bool:
 
 
 def _wait(loop: Loop, context: WorkerContext) -> Loop:
-    """Between two actions; the watcher ends a pause that is a long one. Nothing runs, so nothing is counted."""
+    """Wait for the end of a hold between two actions. The watcher ends a long wait."""
     wait_for_request(context.cancellation, _LOOK_EVERY_S)
     with context.store.changing(loop.loop_id) as opened:
         holds = opened.loop.phase.holds if isinstance(opened.loop.phase, Held) else ()
@@ -129,7 +129,7 @@ def _perform(
         case Action.DEVELOP:
             task = loop.task_under_way
             if task is None:
-                return c.AbandonAction(why="its task is gone")
+                return c.AbandonAction(why="its task was removed")
             return develop.perform(loop, context, worker_sandbox, action_id, task)
         case Action.DEBUG:
             find_cause = debug.perform if context.judge is None else repair.perform
@@ -148,14 +148,14 @@ def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal, *, chooses_
             return _choose(opened, context) if chooses_next else opened.loop
         except LoopRefused as refusal:
             if isinstance(opened.loop.phase, Held):
-                return opened.loop  # it stays under way, and is finished when the hold is lifted
-            # Somebody stopped the loop, or took the action away, while we were at it: what we did does not count.
+                return opened.loop  # the action stays under way until the hold is lifted
+            # A person stopped the loop or removed the task meanwhile: the result does not count.
             now = stamp(context.clock())
             error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
             opened.apply(e.ErrorNoted(error=error), WORKER)
             if refusal.blocker != "not_running" and isinstance(opened.loop.phase, Running):
-                # The same again would be refused again: a person looks at it, in place of a circle.
+                # A new try would be refused again, so a person has to look.
                 hold = Hold(holder=Holder.BLOCKER, code=refusal.blocker, message=refusal.message, since=now)
                 opened.apply(e.HoldPlaced(hold=hold), WORKER)
             return opened.loop
@@ -164,17 +164,17 @@ def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal, *, chooses_
 def _held(context: WorkerContext, loop: Loop, back: HeldBack) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
         opened.apply(c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken), WORKER)
-        with suppress(LoopRefused):  # the same holder holds it already, or it is over
+        with suppress(LoopRefused):  # the same holder holds the loop already, or the loop has ended
             opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
         return opened.loop
 
 
 def _goes_on_later(context: WorkerContext, loop: Loop, back: HeldBack, action_id: str, session: str | None) -> Loop:
-    """A rate limit, or a question: the action stays under way, and its next turn knows more."""
+    """A rate limit or a question: the action stays under way."""
     with context.store.changing(loop.loop_id) as opened:
         session = back.session or session
         taken = e.ActionPaused(action_id=action_id, session=session, turn_taken=back.turn_taken)
-        with suppress(LoopRefused):  # somebody stopped it meanwhile
+        with suppress(LoopRefused):  # a person stopped the loop meanwhile
             opened.apply(taken, WORKER)
         with suppress(LoopRefused):
             opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
@@ -182,15 +182,15 @@ def _goes_on_later(context: WorkerContext, loop: Loop, back: HeldBack, action_id
 
 
 def _handed_over(context: WorkerContext, loop: Loop, change: HandedOver) -> Loop:
-    """The action stays under way; who takes it over begins in a fresh sandbox, with a session of its own."""
+    """The action stays under way; the next agent begins in a fresh sandbox and a new session."""
     with context.store.changing(loop.loop_id) as opened:
-        with suppress(LoopRefused):  # somebody stopped it meanwhile
+        with suppress(LoopRefused):  # a person stopped the loop meanwhile
             opened.apply(c.HandOver(takeover=change.takeover), WORKER)
         return opened.loop
 
 
 def _interrupted(context: WorkerContext, loop: Loop, action_id: str, session: str | None) -> Loop:
-    """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
+    """A signal or a long pause: the action stays under way, and the next worker continues it."""
     with context.store.changing(loop.loop_id) as opened:
         if opened.loop.under_way is not None and opened.loop.under_way.id == action_id:
             opened.apply(e.ActionPaused(action_id=action_id, session=session), WORKER)

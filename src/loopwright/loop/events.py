@@ -1,4 +1,4 @@
-"""What can happen to a loop. Each is a fact that is appended once and never changed; together they are the loop."""
+"""Everything that can happen to a loop. An event is appended once and never changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from loopwright.loop.model import (
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
-    """Strict and immutable; the kind is part of the line."""
+    """Strict and immutable; the stored line contains the kind."""
 
 
 class LoopCreated(_Event, frozen=True, kw_only=True, tag="loop.created"):
@@ -50,97 +50,97 @@ class LoopCreated(_Event, frozen=True, kw_only=True, tag="loop.created"):
 
 
 class LoopStarted(_Event, frozen=True, kw_only=True, tag="loop.started"):
-    """Somebody set it going."""
+    """The loop was started."""
 
 
 class HoldPlaced(_Event, frozen=True, kw_only=True, tag="hold.placed"):
-    """It may not go on."""
+    """The loop is held."""
 
     hold: Hold
 
 
 class HoldLifted(_Event, frozen=True, kw_only=True, tag="hold.lifted"):
-    """One holder lets go."""
+    """The hold of one holder was lifted."""
 
     holder: Holder
 
 
 class LoopStopped(_Event, frozen=True, kw_only=True, tag="loop.stopped"):
-    """A person ended it."""
+    """A person stopped the loop."""
 
     by: str
 
 
 class LoopFailed(_Event, frozen=True, kw_only=True, tag="loop.failed"):
-    """It ended by itself without being done."""
+    """The loop ended without being complete."""
 
     code: str
     reason: str
 
 
 class LoopCompleted(_Event, frozen=True, kw_only=True, tag="loop.completed"):
-    """Done: shown by the tests, or by a person's word, who forced it or accepted what nothing proves."""
+    """The loop is complete: by its tests, or because a person forced it or accepted unproven work."""
 
     forced: str | None = None
     accepted_by: str | None = None
 
 
 class LoopRetried(_Event, frozen=True, kw_only=True, tag="loop.retried"):
-    """Another attempt; the history stays."""
+    """Another attempt started; the history stays."""
 
 
 class IterationsGiven(_Event, frozen=True, kw_only=True, tag="iterations.given"):
-    """The limit is another one now."""
+    """The iteration limit changed."""
 
     max_iterations: int
 
 
 class BudgetSet(_Event, frozen=True, kw_only=True, tag="budget.set"):
-    """What it may cost is another sum now."""
+    """The budget of the loop changed."""
 
     budget: Budget
 
 
 class ModeSet(_Event, frozen=True, kw_only=True, tag="mode.set"):
-    """Who chooses the next action is another one now: the rules, or a person."""
+    """The mode changed: the rules or a person choose the next action."""
 
     mode: Mode
 
 
 class TaskBudgetSet(_Event, frozen=True, kw_only=True, tag="task.budget_set"):
-    """What one task may cost is another sum now; without an id: every task that has no limit of its own."""
+    """The budget of a task changed; without an id, the budget of every task without its own limit."""
 
     budget: Budget
     task_id: str | None = None
 
 
 class TaskAdded(_Event, frozen=True, kw_only=True, tag="task.added"):
-    """An item more; `before` names the one that it stands in front of."""
+    """A task was added, at the end or before the task `before`."""
 
     task: Task
     before: str | None = None
 
 
 class TaskEdited(_Event, frozen=True, kw_only=True, tag="task.edited"):
-    """An item says something else now."""
+    """A task was edited."""
 
     task: Task
 
 
 class TaskRemoved(_Event, frozen=True, kw_only=True, tag="task.removed"):
-    """An item less."""
+    """A task was removed."""
 
     task_id: str
 
 
 class TasksOrdered(_Event, frozen=True, kw_only=True, tag="tasks.ordered"):
-    """The list in another order: every id, once."""
+    """The tasks were reordered; names every id once."""
 
     task_ids: tuple[str, ...]
 
 
 class ActionStarted(_Event, frozen=True, kw_only=True, tag="action.started"):
-    """A worker is at it."""
+    """A worker started an action."""
 
     action: Action
     action_id: str
@@ -148,7 +148,7 @@ class ActionStarted(_Event, frozen=True, kw_only=True, tag="action.started"):
 
 
 class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
-    """The agent's turn was ended, or came to nothing, and the action goes on later; its session is kept for that."""
+    """The agent's turn ended early or without a result; the action continues later, in the same session."""
 
     action_id: str
     session: str | None = None
@@ -156,7 +156,7 @@ class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
 
 
 class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned"):
-    """It could not be done: nothing of it counts, but for a turn that an agent took."""
+    """The action failed and does not count, except for a turn that an agent took."""
 
     action_id: str
     why: str
@@ -164,7 +164,7 @@ class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned")
 
 
 class ActionDone(_Event, frozen=True, kw_only=True, tag="action.done"):
-    """It is done, and is never done again."""
+    """The action is done, and is never repeated."""
 
     action_id: str
     action: Action
@@ -172,11 +172,11 @@ class ActionDone(_Event, frozen=True, kw_only=True, tag="action.done"):
 
 
 class LoopInitialised(_Event, frozen=True, kw_only=True, tag="loop.initialised"):
-    """It has its tasks."""
+    """The loop has its tasks."""
 
 
 class TaskFinished(_Event, frozen=True, kw_only=True, tag="task.finished"):
-    """A task came to an end."""
+    """A task ended."""
 
     task_id: str
     status: TaskStatus
@@ -184,27 +184,27 @@ class TaskFinished(_Event, frozen=True, kw_only=True, tag="task.finished"):
 
 
 class WorkKept(_Event, frozen=True, kw_only=True, tag="work.kept"):
-    """What an action changed is durable; what was only tried goes again when the next validation fails."""
+    """The changes of an action are stored; a failed validation drops them if they were only an attempt."""
 
     tree: Tree
     is_tried: bool = False
 
 
 class WorkDropped(_Event, frozen=True, kw_only=True, tag="work.dropped"):
-    """What was only tried did not hold: the work is again what it was before."""
+    """An attempt failed its validation: the work is back at the tree before it."""
 
     tree: Tree
 
 
 class HypothesesProposed(_Event, frozen=True, kw_only=True, tag="hypotheses.proposed"):
-    """Possible causes of what failed; they take the place of earlier ones."""
+    """Possible causes of a failure; they replace earlier ones."""
 
     bug: str
     hypotheses: tuple[Hypothesis, ...]
 
 
 class HypothesisJudged(_Event, frozen=True, kw_only=True, tag="hypothesis.judged"):
-    """One was tested against its own criteria."""
+    """A hypothesis was tested against its criteria."""
 
     hypothesis_id: str
     status: HypothesisStatus
@@ -213,7 +213,7 @@ class HypothesisJudged(_Event, frozen=True, kw_only=True, tag="hypothesis.judged
 
 
 class ValidationRecorded(_Event, frozen=True, kw_only=True, tag="validation.recorded"):
-    """The test command was run."""
+    """The test command ran."""
 
     validation: Validation
 
@@ -225,43 +225,43 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
 
 
 class ProgressNoted(_Event, frozen=True, kw_only=True, tag="progress.noted"):
-    """An agent says how far it is: a claim, for people to read. It moves nothing."""
+    """An agent reported progress: a claim for people to read. It changes nothing."""
 
     text: str
     by: str
 
 
 class AgentChanged(_Event, frozen=True, kw_only=True, tag="agent.changed"):
-    """Another agent goes on with the action."""
+    """Another agent took over the action."""
 
     takeover: Takeover
 
 
 class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
-    """An agent is asked; what that costs is not known yet."""
+    """A turn of an agent started; its cost is not known yet."""
 
     turn: OpenTurn
 
 
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """A turn, time or a failed try was paid for, for which task, and which turn is settled by it."""
+    """A cost was counted: of a turn, of time or of a failed attempt, for a task and a turn."""
 
     spent: Spent
     task_id: str | None = None
     turn: str | None = None
-    # As what the turn is counted that is over now, where no action ends with it.
+    # The key under which the turn is counted, if no action ends with it.
     turn_of: str | None = None
     role: str | None = None
 
 
 class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
-    """An agent needs a person's word."""
+    """An agent asked a person to decide."""
 
     decision: Decision
 
 
 class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered"):
-    """A person gave it."""
+    """A person decided."""
 
     decision_id: str
     answer: str
@@ -269,35 +269,35 @@ class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):
-    """A process drives it now."""
+    """A process started to drive the loop."""
 
     worker: Worker
 
 
 class WorkerLeft(_Event, frozen=True, kw_only=True, tag="worker.left"):
-    """Nobody drives it any more."""
+    """The process stopped driving the loop."""
 
     why: str
 
 
 class SkillStateTaken(_Event, frozen=True, kw_only=True, tag="skill.taken"):
-    """Another tool wrote the worker's fields of the state file, and they hold."""
+    """Another tool edited the worker's fields in the state file, and the edit was adopted."""
 
     skill_state: dict[str, Any]
 
 
 class OutsideKeysTaken(_Event, frozen=True, kw_only=True, tag="keys.taken"):
-    """Another tool wrote keys of its own into the state file; they are kept for it."""
+    """Another tool wrote its own keys into the state file; they are kept."""
 
     extra: dict[str, Any]
 
 
 class IterationTaken(_Event, frozen=True, kw_only=True, tag="iteration.taken"):
-    """Another tool counted an iteration of its own."""
+    """Another tool counted an iteration."""
 
 
 class LoopRestored(_Event, frozen=True, kw_only=True, tag="loop.restored"):
-    """The log before this was lost or damaged: this is what could be saved, and from what."""
+    """The earlier log was lost or damaged: the loop was restored from `source`."""
 
     loop: Loop
     source: str

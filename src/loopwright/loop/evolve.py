@@ -1,4 +1,4 @@
-"""What a loop becomes by an event. Pure and total: every event that was ever appended can be taken in again."""
+"""The state of a loop after an event. Pure and total: every event that was ever stored can be replayed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ERRORS_KEPT = 200
 
 
 def evolve(loop: Loop | None, event: e.Event, at: str) -> Loop:
-    """The loop after this event; its revision counts them."""
+    """The loop after this event; the revision counts events."""
     if isinstance(event, e.LoopCreated):
         return _created(event, at)
     if isinstance(event, e.LoopRestored):
@@ -65,7 +65,7 @@ def _created(event: e.LoopCreated, at: str) -> Loop:
 
 
 def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -- a case per event
-    """Events of the life cycle; the rest is work."""
+    """Events of the life cycle; other events are work."""
     match event:
         case e.LoopStarted():
             return replace(loop, phase=Running())
@@ -107,7 +107,7 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 
 def _held(loop: Loop, hold: Hold) -> Loop:
-    """Work that nothing proves is not done: its tasks stay under way until a person accepts them."""
+    """Unproven work is not done: its tasks stay in progress until a person accepts them."""
     holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
     held = Held(holds=(*(one for one in holds if one.holder != hold.holder), hold))
     unproven = unproven_tasks(loop) if hold.holder is Holder.PROOF else frozenset()
@@ -129,9 +129,9 @@ def _lifted(loop: Loop, holder: Holder) -> Loop:
         loop = replace(loop, takeovers_before_resume=len(loop.takeovers))
     before = loop.phase.holds if isinstance(loop.phase, Held) else ()
     holds = tuple(one for one in before if one.holder != holder)
-    # Half open: one more iteration without progress, and the breaker is open again.
+    # Half open: one more iteration without progress opens the circuit breaker again.
     marks = loop.marks[:-1] if holder is Holder.BLOCKER else loop.marks
-    # Whoever lets it go on wants what failed to be tried once more: else the same would hold it again at once.
+    # A person who resumes the loop wants failed tasks to run again; otherwise they would hold the loop again at once.
     again = any(one.holder == holder and one.code == TASK_FAILED for one in before)
     tasks = loop.tasks if not again else tuple(_tried_again(task) for task in loop.tasks)
     return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks, tasks=tasks)
@@ -147,7 +147,7 @@ def _over(loop: Loop, phase: Completed | Failed) -> Loop:
 
 
 def _idle(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    """What nobody is at any more is to be done again."""
+    """Tasks in progress become pending."""
     return tuple(replace(task, status="pending") if task.status == "in_progress" else task for task in tasks)
 
 
@@ -177,7 +177,7 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
 
 
 def _removed(loop: Loop, task_id: str) -> Loop:
-    """Its id may be given again, to another task: what is known by it goes, too."""
+    """Remove a task with everything stored by its id: another task may get the id."""
     return replace(
         loop,
         tasks=tuple(task for task in loop.tasks if task.id != task_id),
@@ -248,7 +248,7 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
 
 
 def _turned(loop: Loop) -> dict[str, int]:
-    """One turn more for the action that ends: only now, so that a worker that died takes the same turn again."""
+    """Count a turn when its action ends, so that the next worker after a crash takes the same turn again."""
     name = loop.under_way.turns_as if loop.under_way is not None else ""
     return {**loop.turns, name: loop.turns.get(name, 0) + 1}
 
@@ -258,7 +258,7 @@ def _begun(loop: Loop, under_way: UnderWay) -> Loop:
     tasks = tuple(replace(t, status="in_progress") if t.id == under_way.task_id else t for t in loop.tasks)
     debug = loop.debug
     if under_way.action is Action.DEBUG:
-        # What was found about an earlier failure says nothing about this one.
+        # Hypotheses about an earlier failure do not apply to this one.
         debug = Debugging(iteration=debug.iteration + 1)
     tries = loop.tries
     if under_way.task_id is not None:
@@ -291,9 +291,9 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
             kept = None if validation.holds else loop.fallback
             return replace(loop, validation=validation, is_validated=True, fallback=kept)
         case e.ActionPaused():
-            return loop  # of an action that is over
+            return loop  # of an action that has ended
         case _:
-            # Every other kind was taken by a function above.
+            # The functions above handle all other kinds.
             return _unknown(event)
 
 
@@ -304,7 +304,7 @@ def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decisio
 
 
 def _unknown(event: object) -> Loop:
-    raise ValueError(f"an event that this version does not know: {type(event).__name__}")
+    raise ValueError(f"this version does not know the event {type(event).__name__}")
 
 
 def _sum(one: Spent, other: Spent) -> Spent:

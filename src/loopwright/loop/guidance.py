@@ -1,4 +1,4 @@
-"""What a person types to go on: for a hold, and for a loop as it stands. Pure."""
+"""The next command for a person: for a hold, and for a loop in its state. Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder
 
 
 def broke_down(hold: Hold) -> bool:
-    """Whether an agent broke down at its work: what it printed says how."""
+    """Whether the agent's program broke down; its log tells why."""
     return hold.holder is Holder.BLOCKER and hold.reason in reasons_for(Remedy.INSPECT)
 
 
 def is_own_limit(hold: Hold) -> bool:
-    """Whether it is a limit that the agent's own program has, and none of ours."""
+    """Whether the limit is one of the agent's own program."""
     return hold.holder is Holder.BUDGET and hold.reason is Reason.BUDGET_USED
 
 
 def lifted_by(hold: Hold, loop: Loop) -> str:
-    """The way past a hold, as a hint."""
+    """The next step after a hold, as a hint."""
     name = loop.loop_id
     match hold.holder:
         case Holder.OPERATOR:
@@ -42,10 +42,12 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.PROOF:
             return (
                 f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
-                f"`loopwright loop resume {name}` lets the agent go on with it"
+                f"`loopwright loop resume {name}` lets the agent continue"
             )
         case Holder.QUOTA:
-            when = "a worker goes on by itself then" if hold.until is not None else "when the agent can be had again"
+            when = (
+                "a worker continues then by itself" if hold.until is not None else "when the agent is available again"
+            )
             return f"{when}; `loopwright loop resume {name}` tries at once"
         case Holder.DECISION if hold.code == CHOICE_REQUIRED:
             return f"`loopwright loop choose {name} {legal_actions(loop)[0]}`, or start it in a terminal"
@@ -57,12 +59,12 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
 
 
 def in_the_way(holds: tuple[Hold, ...]) -> tuple[Hold, ...]:
-    """What is to be lifted now: what is next can be chosen only when nothing else holds the loop."""
+    """The hold to lift now. A choice comes last: it is possible only if nothing else holds the loop."""
     return tuple(hold for hold in holds if hold.code != CHOICE_REQUIRED) or holds
 
 
 def way_on(loop: Loop, *, has_worker: bool) -> tuple[str, ...]:
-    """What to type next, the most likely first; each is a command, or a sentence with commands in it."""
+    """The next commands, the most likely first; each is a command, or a sentence with commands."""
     name = loop.loop_id
     match loop.phase:
         case Created():

@@ -1,6 +1,6 @@
-"""`loopwright loop list` and `status`: all loops at a glance, however many they are and however long their history.
+"""`loopwright loop list` and `status`: a line for each loop.
 
-Reads the state files alone, and imports little: the list of a thousand loops is there before one could wonder.
+Reads only the state files and imports little, so that a list of a thousand loops is fast.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import is_held
 from loopwright.workspace.layout import Layout
 
-# In the order in which a person wants to hear of them.
+# The order in which a person wants to see them.
 STATUSES = ("running", "paused", "failed", "created", "completed", "damaged")
 _MOST_BYTES = 64 << 20
 _DECISION = "decision_required_"
@@ -36,7 +36,7 @@ class _Own(msgspec.Struct, frozen=True):
 
 
 class LoopLine(msgspec.Struct, frozen=True):
-    """A line of the list, read off the state file alone."""
+    """A line of the list, from the state file alone."""
 
     loop_id: str
     title: str = ""
@@ -55,12 +55,12 @@ class Summary(msgspec.Struct, frozen=True):
 
     @property
     def is_abandoned(self) -> bool:
-        """It says that it runs, and nobody runs it."""
+        """Whether the loop is running without a worker."""
         return self.line.status == "running" and not self.has_worker
 
     @property
     def open_decision(self) -> str | None:
-        """The id of what waits for a person's answer."""
+        """The id of the first decision that waits for a person's answer."""
         codes = (hold.code for hold in self.line.loopwright.holds if hold.holder == "decision")
         return next((code.removeprefix(_DECISION) for code in codes), None)
 
@@ -85,7 +85,7 @@ def _summaries(layout: Layout) -> Iterator[Summary]:
 
 
 def way_on(one: Summary) -> str | None:
-    """The command with which a person moves it on; None when it needs none."""
+    """The next command for a person; None if none is needed."""
     loop_id = one.line.loop_id
     match one.line.status:
         case "paused" if (asked := one.open_decision) is not None:

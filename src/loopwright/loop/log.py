@@ -28,12 +28,12 @@ _KIND: event_log.LogKind[Loop, Event] = event_log.LogKind(Line, evolve)
 def replay(
     path: Path, *, loop: Loop | None = None, last_line: str = START, start: int = 0, until: int | None = None
 ) -> Replayed:
-    """The loop from its log, or from a known point of it on; at the end of it, or as it was at a revision."""
+    """The loop from its log, or from a known point of the log; at its end, or at a revision."""
     return event_log.replay(_KIND, path, state=loop, last_line=last_line, start=start, until=until)
 
 
 def lines(path: Path, *, start: int = 0) -> Iterator[tuple[int, Line]]:
-    """The lines from an offset on, each with the offset behind it; ends at the first that is not whole."""
+    """The lines after an offset, each with the offset of its end; stops at the first incomplete line."""
     return event_log.lines(Line, path, start=start)
 
 
@@ -41,7 +41,7 @@ VERSION = 1
 
 
 class LogHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the log comes to: how long it is, its last line's digest, and the state file that was written for it."""
+    """The end of the log: its length, the digest of its last line, the digest of the state file, and the loop."""
 
     version: int
     log_bytes: int
@@ -55,13 +55,13 @@ class _Versioned(msgspec.Struct, frozen=True):
 
 
 def encode_head(head: LogHead) -> bytes:
-    """Its bytes: a digest first, because it is written in place and a crash may leave it half old."""
+    """The head's bytes. They begin with a digest, because a crash can leave half of an old head."""
     body = codec.to_json_line(head)
     return sha256(body).encode() + b"\n" + body
 
 
 def decode_head(data: bytes) -> LogHead | None:
-    """The head, or None when these bytes are none of this version: the log says all that it would say."""
+    """The head; None if the bytes are damaged or of another version. Then the log is read."""
     digest, _, data = data.partition(b"\n")
     if digest.decode("ascii", "replace") != sha256(data):
         return None

@@ -1,6 +1,6 @@
-"""What a loop is at one moment. Frozen; only `rules.evolve` makes the next one from an event.
+"""A loop at one moment. Frozen; only `evolve` makes the next state from an event.
 
-Nothing here is stored as it stands: the event log is the truth, `projection` makes the contract's JSON of it.
+Not stored in this form: the event log is the truth, and `projection` makes the contract's JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Action(StrEnum):
     COMPLETE = "complete"
 
 
-# The hold of a loop whose tests pass though a task came to nothing.
+# The hold of a loop whose tests pass although a task failed.
 TASK_FAILED = "task_failed"
 # Each of these is an iteration; the other two are bookkeeping.
 ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})
@@ -54,7 +54,7 @@ class TaskKind(StrEnum):
 
 
 class Holder(StrEnum):
-    """Who keeps a loop from going on. Holds of different holders do not undo each other."""
+    """Who holds a loop. Holds of different holders do not undo each other."""
 
     OPERATOR = "operator"
     BUDGET = "budget"
@@ -74,7 +74,7 @@ def reason_in(code: str) -> Reason | None:
 
 
 class Hold(_Value, frozen=True, kw_only=True):
-    """Why a loop is held: `code` tells holds of one holder apart, `message` is for a person."""
+    """Why a loop is held: `code` distinguishes holds of one holder, `message` is for a person."""
 
     holder: Holder
     code: str
@@ -89,7 +89,7 @@ class Hold(_Value, frozen=True, kw_only=True):
 
     @property
     def ends_by_itself(self) -> bool:
-        """Whether a worker may lift it when its time has come."""
+        """Whether a worker may lift the hold at its time."""
         return self.holder is Holder.QUOTA and self.until is not None
 
 
@@ -98,17 +98,17 @@ class Created(_Value, frozen=True, tag="created"):
 
 
 class Running(_Value, frozen=True, tag="running"):
-    """A worker may go on."""
+    """A worker may continue."""
 
 
 class Held(_Value, frozen=True, kw_only=True, tag="held"):
-    """Not before every hold is lifted; there is at least one."""
+    """Waits until every hold is lifted; has at least one hold."""
 
     holds: tuple[Hold, ...]
 
 
 class Completed(_Value, frozen=True, kw_only=True, tag="completed"):
-    """Done: validation passed, or a person said so and why; `accepted_by` took work that nothing proves."""
+    """Complete: validation passed, or a person forced it with a reason; `accepted_by` accepted unproven work."""
 
     at: str
     forced: str | None
@@ -116,7 +116,7 @@ class Completed(_Value, frozen=True, kw_only=True, tag="completed"):
 
 
 class Failed(_Value, frozen=True, kw_only=True, tag="failed"):
-    """Over without being done; `code` is one of the contract's reasons."""
+    """Ended without being complete; `code` is one of the contract's reasons."""
 
     at: str
     code: str
@@ -127,7 +127,7 @@ Phase = Created | Running | Held | Completed | Failed
 
 
 class Task(_Value, frozen=True, kw_only=True):
-    """An item of the list. `extra` is what other tools wrote into it."""
+    """A task of the list. `extra` has the keys of other tools."""
 
     id: str
     description: str
@@ -146,7 +146,7 @@ class Task(_Value, frozen=True, kw_only=True):
 
 
 class Criteria(_Value, frozen=True, kw_only=True):
-    """What would confirm a hypothesis, and what would reject it."""
+    """What confirms and what rejects a hypothesis."""
 
     confirm: str
     reject: str
@@ -167,7 +167,7 @@ class Hypothesis(_Value, frozen=True, kw_only=True):
 
 
 class Debugging(_Value, frozen=True, kw_only=True):
-    """What is known about what failed."""
+    """The analysis of a failure."""
 
     active_bug: str | None = None
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -188,7 +188,7 @@ class Doubt(_Value, frozen=True, kw_only=True):
 
 
 class Validation(_Value, frozen=True, kw_only=True):
-    """What the last run of the test command came to."""
+    """The result of the last run of the test command."""
 
     results: tuple[TestResult, ...] = ()
     coverage: float | None = None
@@ -204,17 +204,17 @@ class Validation(_Value, frozen=True, kw_only=True):
 
     @property
     def pass_rate(self) -> float:
-        """Of the tests that ran, how many in a hundred passed."""
+        """The percentage of tests that passed."""
         return TestReport(self.results).pass_rate
 
     @property
     def holds(self) -> bool:
-        """Passed, and by at least one result."""
+        """Whether it passed with at least one result."""
         return self.passed and bool(self.results)
 
 
 class ErrorLine(_Value, frozen=True, kw_only=True):
-    """What went wrong, when, in which action."""
+    """An error, with its time and action."""
 
     action: str
     message: str
@@ -222,19 +222,19 @@ class ErrorLine(_Value, frozen=True, kw_only=True):
 
 
 class Budget(_Value, frozen=True, kw_only=True):
-    """What work may cost; None is no limit."""
+    """Limits of cost; None means no limit."""
 
     usd: float | None = None
     tokens: int | None = None
     wall_s: float | None = None
     turns: int | None = None
-    # A task's: how often it is taken up. The loop's own limit is `max_iterations`.
+    # For a task: how often it may start. The limit of the loop is `max_iterations`.
     iterations: int | None = None
-    # How often failed tries are followed by another.
+    # How often a failed attempt is repeated.
     retries: int | None = None
 
     def but(self, other: Budget) -> Budget:
-        """The same, but for what the other one limits."""
+        """These limits, overridden by those of the other budget."""
         return replace(self, **{name: value for name in LIMITS if (value := getattr(other, name)) is not None})
 
 
@@ -242,9 +242,9 @@ LIMITS = Budget.__struct_fields__
 
 
 class Spent(_Value, frozen=True, kw_only=True):
-    """What it has cost. `usd_known` is False as soon as one turn did not say its price; `retries` are failed tries.
+    """The cost so far. `usd_known` is False if one turn did not report its cost; `retries` are failed attempts.
 
-    `usd_computed` is the part that no agent reported: tokens by a list of prices.
+    `usd_computed` is the part that was computed from a price list.
     """
 
     usd: float = 0.0
@@ -257,21 +257,21 @@ class Spent(_Value, frozen=True, kw_only=True):
 
 
 class OpenTurn(_Value, frozen=True, kw_only=True):
-    """A turn that an agent is at and that is not paid for; when its worker died, the next one counts what it used."""
+    """A running turn of an agent, not counted yet; if its worker dies, the next worker counts it."""
 
     name: str
     agent: str
     mailbox: str
     task_id: str | None = None
     role: str | None = None
-    # Whether it only asks something beside the work, which does not go on with what was in mind at that.
+    # Whether the turn only asks a question next to the work, in a separate session.
     is_question: bool = False
-    # Whether somebody takes it by hand: it waits for them, in its mailbox.
+    # Whether a person takes the turn by hand, through its mailbox.
     is_by_hand: bool = False
 
 
 class Decision(_Value, frozen=True, kw_only=True):
-    """What an agent asked a person, and what that person said; nobody is asked the same again."""
+    """A question of an agent and a person's answer; the same question is not asked again."""
 
     id: str
     question: str
@@ -283,7 +283,7 @@ class Decision(_Value, frozen=True, kw_only=True):
 
 
 class UnderWay(_Value, frozen=True, kw_only=True):
-    """The action that a worker is at, or was at when it was interrupted; `session` continues an agent's turn."""
+    """The current or interrupted action of a worker; `session` continues the agent's turn."""
 
     action: Action
     id: str
@@ -311,7 +311,7 @@ class Worker(_Value, frozen=True, kw_only=True):
 
 
 class Tree(_Value, frozen=True, kw_only=True):
-    """The loop's work so far: a patch on a base, and the tree that both make."""
+    """The work so far: a patch on a base, and the resulting tree."""
 
     commit: str | None
     base_tree: str
@@ -320,12 +320,12 @@ class Tree(_Value, frozen=True, kw_only=True):
 
     @property
     def has_changes(self) -> bool:
-        """Whether the work changed anything at all."""
+        """Whether the work changed anything."""
         return self.tree != self.base_tree
 
 
 class ProgressMark(_Value, frozen=True, kw_only=True):
-    """What an iteration left, for the circuit breaker: the same again is no progress."""
+    """The result of an iteration, for the circuit breaker: an equal mark means no progress."""
 
     tree: str
     failing: tuple[str, ...]
@@ -333,7 +333,7 @@ class ProgressMark(_Value, frozen=True, kw_only=True):
 
 
 class Loop(_Value, frozen=True, kw_only=True):
-    """One loop, whole."""
+    """The whole state of one loop."""
 
     loop_id: str
     title: str
@@ -353,7 +353,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     tasks: tuple[Task, ...] = ()
     debug: Debugging = Debugging()
     validation: Validation = Validation()
-    # Whether the last validation is about the work as it is now; a task that was done since makes it stale.
+    # Whether the last validation is about the current work; a later task makes it stale.
     is_validated: bool = False
     errors: tuple[ErrorLine, ...] = ()
     last_action: Action | None = None
@@ -362,14 +362,14 @@ class Loop(_Value, frozen=True, kw_only=True):
     under_way: UnderWay | None = None
     worker: Worker | None = None
     budget: Budget = Budget()
-    # What one task may cost: for every task, and for those that have limits of their own.
+    # Budgets of tasks: for every task, and for tasks with their own limits.
     task_budget: Budget = Budget()
     task_budgets: dict[str, Budget] = {}
     spent: Spent = Spent()
-    # Of the action under way alone.
+    # Of the action under way only.
     spent_on_task: Spent = Spent()
     spent_by_task: dict[str, Spent] = {}
-    # The same by the capacity in which agents were asked.
+    # The cost by the role of the agent.
     spent_by_role: dict[str, Spent] = {}
     marks: tuple[ProgressMark, ...] = ()
     tries: dict[str, int] = {}
@@ -377,20 +377,20 @@ class Loop(_Value, frozen=True, kw_only=True):
     open_turn: OpenTurn | None = None
     decisions: tuple[Decision, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
-    # How many of them were there when somebody last had all agents tried again.
+    # The number of takeovers when a person last resumed the loop with all agents.
     takeovers_before_resume: int = 0
-    # How often in a row it was held at a limit, without an action that was done in between.
+    # Quota holds in a row, without a completed action in between.
     quota_holds: int = 0
-    # Every agent that was asked to build, in the order in which it first was: none of them can review the work.
+    # Every agent that built, in order: none of them can review the work.
     builders: tuple[str, ...] = ()
     tree: Tree | None = None
-    # The work before what was only tried: a validation that fails goes back to it.
+    # The work before an attempt: a failed validation goes back to it.
     fallback: Tree | None = None
-    # The workflow whose build this loop drives.
+    # The workflow that this loop builds.
     workflow: str | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}
-    # The same of its sections: develop, debug, validate.
+    # Unknown keys of the sections develop, debug and validate.
     section_extra: dict[str, dict[str, Any]] = {}
 
     def new_task_id(self, kind: TaskKind) -> str:
@@ -398,7 +398,7 @@ class Loop(_Value, frozen=True, kw_only=True):
         return f"{kind.value}{sum(task.kind is kind for task in self.tasks) + 1}"
 
     def task(self, task_id: str) -> Task | None:
-        """The task of this id."""
+        """The task with this id."""
         return next((task for task in self.tasks if task.id == task_id), None)
 
     @property
@@ -407,26 +407,26 @@ class Loop(_Value, frozen=True, kw_only=True):
         return self.task(self.under_way.task_id or "") if self.under_way is not None else None
 
     def budget_of(self, task_id: str) -> Budget:
-        """What a task may cost: its own limits, else those of every task."""
+        """The budget of a task: its own limits, else those of every task."""
         return self.task_budget.but(self.task_budgets.get(task_id, Budget()))
 
     @property
     def is_for_a_worker(self) -> bool:
-        """Whether a worker can go on with it as it stands, now or at a time that it knows."""
+        """Whether a worker can continue, now or at a known time."""
         held = self.phase.holds if isinstance(self.phase, Held) else ()
         return isinstance(self.phase, Running) or (bool(held) and all(hold.ends_by_itself for hold in held))
 
     @property
     def open_decisions(self) -> tuple[Decision, ...]:
-        """What waits for a person's answer."""
+        """Questions without an answer."""
         return tuple(one for one in self.decisions if one.answer is None)
 
     @property
     def pending(self) -> tuple[Task, ...]:
-        """Tasks that are still to be done, in their order; one that was interrupted comes first as it stands."""
+        """Tasks that are not done, in order; an interrupted task comes first."""
         return tuple(task for task in self.tasks if task.status in ("pending", "in_progress"))
 
     @property
     def is_over(self) -> bool:
-        """Nothing happens to it any more, unless somebody retries it."""
+        """Whether the loop has ended; only a retry continues it."""
         return isinstance(self.phase, Completed | Failed)

@@ -1,6 +1,6 @@
 """The worker's fields as another tool may write them: checked, and taken into a loop. Pure.
 
-What we do not know is kept for whoever wrote it; what contradicts itself is refused with the field's name.
+Unknown fields are kept for the tool that wrote them. Fields that contradict each other are refused by name.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OUTSIDE_ACTION = "outside"
 
 
 class NotTaken(ValueError):
-    """A field that does not hold; the message begins with its name."""
+    """A field that is not valid; the message begins with its name."""
 
 
 class _Develop(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class _Skill(msgspec.Struct, frozen=True):
 
 
 def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
-    """The loop with these worker fields; `NotTaken` when they do not hold."""
+    """The loop with these worker fields; `NotTaken` if they are not valid."""
     skill = _convert(skill_state, _Skill, "skill_state")
     return replace(
         loop,
@@ -87,7 +87,7 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
         tasks=tasks_of(skill.develop.tasks, "skill_state.develop.tasks"),
         last_progress_at=skill.develop.last_progress_at,
         debug=_debugging(skill.debug),
-        # What another tool says of tests opens no gate of ours: our own run has to say it.
+        # Another tool's test results open no gate: Loopwright runs the tests itself.
         validation=_validation(skill.validate, loop),
         is_validated=loop.is_validated and _validation(skill.validate, loop) == loop.validation,
         errors=skill.errors,
@@ -103,7 +103,7 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
 
 
 def _section_extra(skill_state: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What we do not know of each section, where there is any."""
+    """The unknown fields of each section."""
     found = {
         name: {key: value for key, value in skill_state.get(name, {}).items() if key not in known}
         for name, known in _KNOWN_IN.items()
@@ -112,7 +112,7 @@ def _section_extra(skill_state: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, ...]:
-    """Tasks as the state file or the task list hold them; what we do not know of them is kept."""
+    """Tasks from the state file or the task list; their unknown fields are kept."""
     known = set(Task.__struct_fields__) - {"extra"}
     tasks = tuple(
         _convert(
@@ -128,7 +128,7 @@ def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, .
     ids = [task.id for task in tasks]
     twice = next((name for name, number in Counter(ids).items() if number > 1), None)
     if twice is not None:
-        raise NotTaken(f"{field}: the id {twice} is there more than once")
+        raise NotTaken(f"{field}: the id {twice} occurs more than once")
     return tasks
 
 
@@ -162,7 +162,7 @@ def _running(current: str | None, loop: Loop) -> UnderWay | None:
     try:
         action = Action(current)
     except ValueError as problem:
-        raise NotTaken(f"skill_state.current_action: {current} is none that we know") from problem
+        raise NotTaken(f"skill_state.current_action: {current} is unknown") from problem
     return UnderWay(action=action, id=OUTSIDE_ACTION, started_at=loop.updated_at)
 
 
@@ -170,7 +170,7 @@ def _action(name: str | None, field: str) -> Action | None:
     if name is None:
         return None
     if name not in _BY_NAME:
-        raise NotTaken(f"{field}: {name} is none that we know")
+        raise NotTaken(f"{field}: {name} is unknown")
     return _BY_NAME[name]
 
 

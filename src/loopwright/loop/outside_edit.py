@@ -25,7 +25,7 @@ _KNOWN = (
 
 
 def proposals_for(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...]:
-    """What the edit asks for; `NotTaken` names the first field that may not be changed so."""
+    """The proposals of an edit; `NotTaken` names the first field that may not be changed that way."""
     now = document_of(loop)
     for field in _FIXED:
         if document.get(field) != now[field]:
@@ -34,7 +34,7 @@ def proposals_for(loop: Loop, document: Document, actor: str) -> tuple[c.Proposa
         raise NotTaken("updated_at: must be a text")
     if OWN_KEY in document and document[OWN_KEY] != now[OWN_KEY]:
         changed = _first_difference(document[OWN_KEY], now[OWN_KEY])
-        raise NotTaken(f"{OWN_KEY}{changed}: is ours alone")
+        raise NotTaken(f"{OWN_KEY}{changed}: only Loopwright may change it")
     return (
         *_skill(loop, document),
         *_iteration(loop, document),
@@ -51,18 +51,18 @@ def _skill(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
         raise NotTaken("skill_state: must be an object")
     after = taken_skill_state(loop, written)
     if isinstance(loop.phase, Completed) and after.validation != loop.validation:
-        raise NotTaken("skill_state.validate: the loop is completed, and this is what showed it")
+        raise NotTaken("skill_state.validate: the loop is completed, and this result proves it")
     _require_sound(after)
     return () if skill_state_of(after) == skill_state_of(loop) else (e.SkillStateTaken(skill_state=written),)
 
 
 def _require_sound(after: Loop) -> None:
-    """What no log of ours holds. Here, and not where it is taken: what a log holds must be taken again."""
+    """Refuse values that Loopwright never writes. Not in `evolve`, because every stored event must be applied again."""
     found, ids = after.validation, [one.id for one in after.debug.hypotheses]
     if found.coverage is not None and not 0 <= found.coverage <= _WHOLE:
         raise NotTaken("skill_state.validate.coverage: must be between 0 and 100")
     if len(set(ids)) != len(ids):
-        raise NotTaken("skill_state.debug.hypotheses: an id is there more than once")
+        raise NotTaken("skill_state.debug.hypotheses: an id occurs more than once")
     if any(not task.id.strip() for task in after.tasks):
         raise NotTaken("skill_state.develop.tasks: a task needs an id")
 
@@ -106,7 +106,7 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...
 
 
 def _same_end(loop: Loop, document: Document) -> None:
-    """When and why a loop ended is not changed afterwards, and one that did not end says neither."""
+    """The end of a loop can't be changed afterwards, and a loop without an end has no time or reason for it."""
     now = document_of(loop)
     for field in ("completed_at", "failure_reason"):
         if document.get(field) != now.get(field):

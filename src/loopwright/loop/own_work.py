@@ -1,6 +1,6 @@
 """The work of a loop apart from what the project had before: as a patch, and with the tests as they were before.
 
-A loop starts from the project as it is. Uncommitted files of a person are kept once, beside the work, so that the work
+A loop starts from the project as it is. Uncommitted files of a person are kept once, next to the work, so that the work
 alone can be reviewed and handed over.
 """
 
@@ -33,7 +33,7 @@ class OwnWork(msgspec.Struct, frozen=True):
 
 
 def own_work(tree: Tree, progress: Path, project: Path) -> OwnWork | None:
-    """What differs from what the loop started from; None where that was a commit, and all that is kept is its own."""
+    """The loop's changes to its base; None if the base was a commit, so that the whole patch is the loop's own."""
     if not start_path(progress, tree.base_tree).is_file():
         return None
     with both_trees(tree, progress, project) as judge:
@@ -42,7 +42,7 @@ def own_work(tree: Tree, progress: Path, project: Path) -> OwnWork | None:
 
 @contextmanager
 def both_trees(tree: Tree, progress: Path, project: Path) -> Iterator[PrivateRepository]:
-    """A repository for the block that has the base and the work; the work is in its index."""
+    """For the block, a repository with the base and the work. The work is in its index."""
     start = start_path(progress, tree.base_tree)
     with tempfile.TemporaryDirectory(prefix="loopwright-own-") as scratch:
         repository = git.discover(project)
@@ -58,7 +58,7 @@ def both_trees(tree: Tree, progress: Path, project: Path) -> Iterator[PrivateRep
             if not load_base(judge, BaseRecord(commit=tree.commit, tree=name, is_commit=False), patch):
                 raise StorageFailed(
                     f"{shown(patch)} does not lead to the tree that was recorded",
-                    hint="the commit that the work started from must be there, and its files as they were kept",
+                    hint="the commit that the work started from must exist, and its kept patch must be unchanged",
                 )
         yield judge
 
@@ -67,7 +67,7 @@ _FILES = (b"100644", b"100755")
 
 
 class RestoredTests(msgspec.Struct, frozen=True):
-    """A tree to run the tests on, and which of them the work had changed, deleted, or steered by a new file."""
+    """A tree to run the old tests on, and the test files that the work changed, deleted or influenced."""
 
     tree: Tree
     touched: tuple[str, ...]
@@ -90,13 +90,13 @@ class _Change(msgspec.Struct, frozen=True):
 
     @property
     def undone(self) -> bytes:
-        """The row that puts the index's entry back to what it was."""
+        """The row that restores the entry in the index."""
         mode = b"0" if self.is_new else self.old_mode
         return mode + b" " + self.old_blob + b"\t" + self.path + b"\0"
 
 
 def restore_tests(tree: Tree, progress: Path, project: Path, judges: Judges) -> RestoredTests | None:
-    """None where the work left every test, and whatever steers the tests, as it was."""
+    """The work with the old tests; None if the work changed no test and nothing that configures tests."""
     with both_trees(tree, progress, project) as judge:
         changes = [one for one in _changes(judge, tree) if judges.kind_of(one.name) != "none"]
         touched = [one for one in changes if not one.is_new and _is_judged_otherwise(judge, one, judges)]
@@ -104,7 +104,7 @@ def restore_tests(tree: Tree, progress: Path, project: Path, judges: Judges) -> 
             touched += [one for one in changes if one.is_new and judges.steers(one.name)]
         if not touched:
             return None
-        # New tests go, too: what they need may be among what is put back, and the old ones alone are asked.
+        # New tests are removed, too: they may need what is restored, and only the old tests are run.
         rows = {one.path: one.undone for one in (*touched, *(one for one in changes if one.is_new))}
         judge.run("update-index", "-z", "--index-info", stdin=b"".join(rows.values()))
         restored = write_tree(judge)
@@ -125,7 +125,7 @@ def _changes(judge: PrivateRepository, tree: Tree) -> Iterator[_Change]:
 
 
 def _is_judged_otherwise(judge: PrivateRepository, change: _Change, judges: Judges) -> bool:
-    """Whether what counts of a file changed: a new dependency in `pyproject.toml` steers no test."""
+    """Whether the part of the file that matters changed: a new dependency in `pyproject.toml` configures no test."""
     if change.old_mode not in _FILES or change.new_mode not in _FILES:
         return True
     old, new = (judge.run("cat-file", "blob", blob.decode()) for blob in (change.old_blob, change.new_blob))
@@ -133,7 +133,7 @@ def _is_judged_otherwise(judge: PrivateRepository, change: _Change, judges: Judg
 
 
 def _has_tests(judge: PrivateRepository, tree: Tree, judges: Judges) -> bool:
-    """Whether there was a test before the work: where there was none, nothing new could steer one."""
+    """Whether tests existed before the work. Without them, a new file could not influence any."""
     listed = judge.run("ls-tree", "-r", "-z", "--name-only", tree.base_tree)
     names = (shown(path) for path in listed.split(b"\0") if path)
     return any(judges.kind_of(name) != "none" and not judges.steers(name) for name in names)

@@ -30,7 +30,7 @@ def spent_on(cost: TurnCost) -> Spent:
 def count_open_turn(
     store: LoopStore, loop_id: str, reporter: ReportsCost | None, actor: str, redactor: Redactor
 ) -> None:
-    """Count, once, what a turn used whose worker died. The caller has ended the processes that were left of it."""
+    """Count the cost of a dead worker's turn, once. The caller has ended its leftover processes."""
     with store.changing(loop_id) as opened:
         turn = opened.loop.open_turn
         if turn is None:

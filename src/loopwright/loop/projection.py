@@ -1,4 +1,4 @@
-"""The contract's JSON of a loop. Pure. Counters are made from the lists, so they can't contradict them."""
+"""The contract's JSON of a loop. Pure. Counters are derived from the lists, so they can't contradict them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class DerivedProgress(msgspec.Struct, frozen=True):
 
     @property
     def overall(self) -> float:
-        """Half of it is the tasks, a quarter each a found cause and a passed validation."""
+        """Tasks count for half; a confirmed cause and a passed validation count for a quarter each."""
         return round(self.develop / 2 + 25 * self.debug_completed + 25 * self.validation_passed, 1)
 
 
 def progress_of(loop: Loop) -> DerivedProgress:
-    """How far it is."""
+    """The progress of a loop."""
     done = sum(task.status == "completed" for task in loop.tasks)
     return DerivedProgress(
         develop=round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0,
@@ -95,7 +95,7 @@ def skill_state_of(loop: Loop) -> Document:
 
 
 def task_line(task: Task) -> Document:
-    """A task as the state file and the task list hold it."""
+    """A task in the format of the state file and the task list."""
     line: Document = msgspec.to_builtins(task)
     del line["extra"]
     return {**task.extra, **line}
@@ -146,7 +146,7 @@ def _validate(loop: Loop) -> Document:
 
 
 def _own(loop: Loop) -> Document:
-    """What is ours alone."""
+    """The fields of Loopwright's own key."""
     own: Document = {
         "schema": SCHEMA_VERSION,
         "revision": loop.revision,
@@ -181,7 +181,7 @@ def _own(loop: Loop) -> Document:
 
 
 def _amounts(amounts: Budget | Spent) -> Document:
-    """Those of the first version always, later ones where there is something to say: its files stay as they were."""
+    """The fields of the first version always, later fields only if set: old files stay the same."""
     return {name: value for name, value in msgspec.to_builtins(amounts).items() if name not in _LATER or value}
 
 
@@ -193,7 +193,7 @@ def _limits(budget: Budget) -> Document:
 
 
 def _costs(loop: Loop) -> Document:
-    """What each task has cost and may cost, where that is known."""
+    """The cost and the budget of each task, if known."""
     ids = [task.id for task in loop.tasks if task.id in loop.spent_by_task or task.id in loop.task_budgets]
     return {
         task_id: {
@@ -205,7 +205,7 @@ def _costs(loop: Loop) -> Document:
 
 
 def status_of(phase: Phase) -> str:
-    """The contract's word; any hold shows as paused."""
+    """The status in the contract's terms; any hold shows as paused."""
     match phase:
         case Created():
             return "created"

@@ -19,7 +19,7 @@ from loopwright.workspace.layout import LoopPaths
 
 
 def tasks_in(data: bytes) -> tuple[Task, ...]:
-    """Its tasks; `NotTaken` names the first line that is none."""
+    """The tasks of a list; `NotTaken` names the first invalid line."""
     lines: list[dict[str, Any]] = []
     for number, raw in _lines(data):
         try:
@@ -30,7 +30,7 @@ def tasks_in(data: bytes) -> tuple[Task, ...]:
 
 
 def tasks_left_in(data: bytes) -> tuple[Task, ...]:
-    """What can be read of a list that is damaged: each line for itself, the first of an id."""
+    """The readable tasks of a damaged list: each line by itself, the first line of each id."""
     found: dict[str, Task] = {}
     for _, raw in _lines(data):
         try:
@@ -42,15 +42,15 @@ def tasks_left_in(data: bytes) -> tuple[Task, ...]:
 
 
 def _lines(data: bytes) -> list[tuple[int, bytes]]:
-    # Not `splitlines`: a text may hold what Unicode calls the end of a line, and JSON does not.
+    # Not `splitlines`: a text may contain other line separators of Unicode.
     return [(number, raw) for number, raw in enumerate(data.split(b"\n"), start=1) if raw.strip()]
 
 
-_MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
+_MESSAGE = "its log was lost; title, limits and status were restored from other files, and a person should check them"
 
 
 def restored_loop(paths: LoopPaths, now: str) -> Loop:
-    """The loop as far as its state file, its task list and its pages tell it."""
+    """The loop from its state file, its task list and its pages."""
     document = _state(paths)
     hold = Hold(holder=Holder.BLOCKER, code="restored", message=_MESSAGE, since=now)
     loop = Loop(
@@ -70,12 +70,12 @@ def restored_loop(paths: LoopPaths, now: str) -> Loop:
         try:
             return _with_work(replace(taken_skill_state(loop, skill), under_way=None), paths)
         except NotTaken:
-            pass  # then the task list says what there is to do
+            pass  # the task list is used instead
     return _with_work(replace(loop, tasks=_tasks(paths), is_initialised=bool(_tasks(paths))), paths)
 
 
 class _Own(msgspec.Struct, frozen=True):
-    """What the state file holds of ours, as far as it can be read."""
+    """Loopwright's own part of the state file, as far as it can be read."""
 
     attempt: int = 1
     tags: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class _Own(msgspec.Struct, frozen=True):
 
 
 def _with_own(loop: Loop, document: object) -> Loop:
-    """Limits and what was spent stay in force; a part that can't be read is as if nobody had said it."""
+    """Keep budgets and costs; a part that can't be read counts as missing."""
     if not isinstance(document, dict):
         return loop
     for name in _Own.__struct_fields__:
@@ -101,7 +101,7 @@ def _with_own(loop: Loop, document: object) -> Loop:
 
 
 def _with_work(loop: Loop, paths: LoopPaths) -> Loop:
-    """Without the work that they left, tasks are not done, and no test has seen them."""
+    """If the work is lost, its tasks are not done, and no test ran on it."""
     tree = noted_tree(paths.progress)
     if tree is not None:
         return replace(loop, tree=tree)
@@ -123,8 +123,8 @@ def _state(paths: LoopPaths) -> dict[str, Any]:
         return document
     if not paths.tasks.exists():
         raise DamagedFile(
-            f"nothing is left of {shown(paths.loop_id)} that it could be rebuilt from",
-            hint="`loopwright loop new` makes another",
+            f"no file is left to rebuild {shown(paths.loop_id)} from",
+            hint="`loopwright loop new` creates a new loop",
         )
     return {}
 

@@ -58,15 +58,15 @@ def decide(loop: Loop | None, proposal: c.Proposal) -> Verdict:
     if isinstance(proposal, e.LoopCreated):
         return _create(loop, proposal)
     if loop is None:
-        return refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
+        return refused("no_loop", "the loop does not exist", "`loopwright loop list` shows all loops")
     return _control(loop, proposal)
 
 
 def _create(loop: Loop | None, proposal: e.LoopCreated) -> Verdict:
     if loop is not None:
-        return refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
+        return refused("exists", f"the loop {loop.loop_id} already exists", "choose another id")
     if proposal.max_iterations < 1:
-        return refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
+        return refused("no_iterations", "a loop needs at least one iteration", "set --max-iterations")
     return Accepted((proposal,))
 
 
@@ -121,14 +121,14 @@ def _start(loop: Loop) -> Verdict:
     if not loop.tasks and not loop.description.strip():
         return refused(
             "nothing_to_do",
-            f"the loop {loop.loop_id} has neither a task nor a description to plan from",
+            f"the loop {loop.loop_id} has no task, and no description to plan from",
             f"`loopwright loop task add {loop.loop_id} …` adds one",
         )
     return Accepted((e.LoopStarted(),))
 
 
 def _limits(loop: Loop, proposal: c.Proposal) -> Verdict:
-    """What the loop may cost, and who chooses."""
+    """Limits, and who chooses the next action."""
     match proposal:
         case e.IterationsGiven(max_iterations=most):
             return _too_few(loop, most) if most <= loop.iteration else Accepted((proposal,))
@@ -143,7 +143,7 @@ def _limits(loop: Loop, proposal: c.Proposal) -> Verdict:
 
 
 def _facts(loop: Loop, proposal: c.Proposal) -> Verdict:
-    """What a worker, an agent or another tool reports."""
+    """Reports of a worker, an agent or another tool."""
     match proposal:
         case e.ErrorNoted() | e.ProgressNoted() | e.TurnBegun() | e.AgentChanged() | e.WorkerArrived():
             return Accepted((proposal,))
@@ -164,9 +164,9 @@ def _facts(loop: Loop, proposal: c.Proposal) -> Verdict:
 
 
 def _is_charged(loop: Loop, proposal: e.CostCounted) -> bool:
-    """Whether the turn is paid for: an agent's turn is charged while it is open, so once, even if two workers count it.
+    """Whether the turn is already counted. A turn of an agent is counted while it is open, so only once.
 
-    Only agents have a role. A shell's turn is never open.
+    Only agents have a role. A turn of a shell is never open.
     """
     is_open = loop.open_turn is not None and loop.open_turn.name == proposal.turn
     return proposal.turn is not None and proposal.role is not None and not is_open
@@ -178,13 +178,13 @@ def _tasks(loop: Loop, proposal: c.TaskEdit) -> Verdict:
             return _added(loop, tasks)
         case e.TaskAdded(task=task, before=before):
             if loop.task(task.id) is not None:
-                return refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
+                return refused("task_exists", f"the task {task.id} already exists", "choose another id")
             if before is not None and loop.task(before) is None:
                 return _no_task(loop, before)
             return Accepted((proposal,))
         case e.TasksOrdered(task_ids=ids):
             if sorted(ids) != sorted(task.id for task in loop.tasks):
-                return refused("not_the_tasks", "an order names every task once", _listing(loop))
+                return refused("not_the_tasks", "an order must name every task exactly once", _listing(loop))
             return Accepted((proposal,))
         case e.TaskEdited(task=task):
             return _of_idle(loop, task.id, proposal)
@@ -199,25 +199,25 @@ def _tasks(loop: Loop, proposal: c.TaskEdit) -> Verdict:
 def _added(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
     known = {task.id for task in loop.tasks}
     if len({task.id for task in tasks} | known) != len(tasks) + len(known):
-        return refused("task_exists", "two tasks have the same id", "give each its own")
+        return refused("task_exists", "two tasks have the same id", "give each task its own id")
     if not tasks:
-        return refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
+        return refused("nothing_to_do", "the description led to no task", "add tasks by hand")
     return Accepted(tuple(e.TaskAdded(task=task) for task in tasks))
 
 
 def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
-    """Only what nobody is at can be changed."""
+    """A task can be changed unless it is under way."""
     task = loop.task(task_id)
     if task is None:
         return _no_task(loop, task_id)
     if loop.under_way is not None and loop.under_way.task_id == task_id:
-        hint = f"wait until it is done, or give it up: `loopwright loop stop {loop.loop_id}`, then `retry`"
+        hint = f"wait until the task is done, or stop it: `loopwright loop stop {loop.loop_id}`, then `retry`"
         return refused("task_in_progress", f"the task {task_id} is under way", hint)
     return Accepted((event,))
 
 
 def _work(loop: Loop, proposal: c.Proposal) -> Verdict:  # noqa: C901, PLR0912 -- a case per proposal
-    """The worker's side: an outcome counts only for the action that is under way."""
+    """Proposals of the worker: an outcome counts only for the action under way."""
     match proposal:
         case c.Advance():
             return _advance(loop, proposal)
@@ -253,8 +253,8 @@ def _work(loop: Loop, proposal: c.Proposal) -> Verdict:  # noqa: C901, PLR0912 -
         case _:
             return refused(
                 "not_running",
-                f"the loop {loop.loop_id} is not at that action any more",
-                "what was done for it does not count; `loopwright loop show` says where it is",
+                f"the loop {loop.loop_id} has left that action",
+                "its result does not count; `loopwright loop show` shows the current action",
             )
 
 
@@ -272,15 +272,17 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     action = next_action(loop)
     if action is not Action.COMPLETE and _is_stuck(loop, command.no_progress):
-        said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
+        said = (
+            f"{command.no_progress} iterations in a row changed nothing: same tree, same failing tests, same evidence"
+        )
         return _held_by_blocker(loop, "no_progress", said)
     if action is Action.COMPLETE and (failed := failed_tasks(loop)):
-        return _held_by_blocker(loop, TASK_FAILED, f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
+        return _held_by_blocker(loop, TASK_FAILED, f"the tests pass, but these tasks failed: {', '.join(failed[:5])}")
     return _begin(loop, action, command.action_id)
 
 
 def _choose(loop: Loop, command: c.Choose) -> Verdict:
-    """A person's choice takes the place of the rules' own, and of the hold that asked for it."""
+    """A person's choice replaces the choice of the rules, and lifts the hold that asked for it."""
     if isinstance(loop.phase, Held) and not awaits_choice(loop):
         return _still_held(loop, loop.phase.holds)
     if not isinstance(loop.phase, Running | Held):
@@ -303,7 +305,7 @@ def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
 
 
 def _is_stuck(loop: Loop, least: int) -> bool:
-    """So many iterations changed nothing: the state before them, and after each, is the same."""
+    """Whether this many iterations changed nothing: the state before them and after each is the same."""
     last = loop.marks[-(least + 1) :]
     return len(last) == least + 1 and len(set(last)) == 1
 
@@ -316,7 +318,7 @@ def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
         return Accepted((e.LoopFailed(code="iterations_used", reason=reason),))
     task = loop.pending[0].id if action is Action.DEVELOP and loop.pending else None
     if action is Action.DEVELOP and task is None:
-        return refused("no_task", "there is no task left to develop", "add one, or validate")
+        return refused("no_task", "no task is left to develop", "add a task, or validate")
     if (hold := hold_before(loop, action, task, loop.updated_at)) is not None:
         return Accepted((e.HoldPlaced(hold=hold),))
     return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),))
@@ -345,7 +347,7 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
 
 
 def _validated(loop: Loop, command: c.FinishValidate) -> Verdict:
-    """What was only tried, and does not hold, is dropped: the work before it is looked at once more."""
+    """A failed attempt is dropped, and the work before it is validated again."""
     if isinstance(then := _then(loop, command.then), Refused):
         return then
     found = command.validation
@@ -355,22 +357,22 @@ def _validated(loop: Loop, command: c.FinishValidate) -> Verdict:
 
 
 def _then(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
-    """What is to be done because of what was done."""
+    """Tasks that follow from the outcome."""
     return _added(loop, tasks) if tasks else Accepted(())
 
 
 def _proposed(command: c.ProposeHypotheses) -> Verdict:
     ids = [one.id for one in command.hypotheses]
     if not ids or len(set(ids)) != len(ids):
-        return refused("no_hypotheses", "hypotheses need ids of their own, and one at least", "ask again")
+        return refused("no_hypotheses", "at least one hypothesis is required, and each needs its own id", "ask again")
     return Accepted((e.HypothesesProposed(bug=command.bug, hypotheses=command.hypotheses),))
 
 
 def _judged(loop: Loop, command: c.JudgeHypothesis) -> Verdict:
     if command.hypothesis_id not in {one.id for one in loop.debug.hypotheses}:
-        return refused("no_hypothesis", f"there is no hypothesis {command.hypothesis_id}", "propose it first")
+        return refused("no_hypothesis", f"the hypothesis {command.hypothesis_id} does not exist", "propose it first")
     if command.status == "confirmed" and loop.debug.confirmed not in (None, command.hypothesis_id):
-        return refused("confirmed_already", f"{loop.debug.confirmed} is confirmed already", "reject that first")
+        return refused("confirmed_already", f"{loop.debug.confirmed} is already confirmed", "reject it first")
     return Accepted(
         (
             e.HypothesisJudged(
@@ -385,7 +387,11 @@ def _judged(loop: Loop, command: c.JudgeHypothesis) -> Verdict:
 
 def _debugged(loop: Loop, command: c.FinishDebug) -> Verdict:
     if (command.fix is not None) != (loop.debug.confirmed is not None):
-        return refused("fix_without_cause", "a fix needs a confirmed hypothesis, and one has a fix", "judge first")
+        return refused(
+            "fix_without_cause",
+            "a fix needs a confirmed hypothesis, and a confirmed hypothesis needs a fix",
+            "judge first",
+        )
     fix = (e.TaskAdded(task=command.fix),) if command.fix is not None else ()
     done = e.ActionDone(action_id=command.action_id, action=Action.DEBUG, mark=command.mark)
     return Accepted((*fix, *_error(Action.DEBUG, command.error, loop), done))
@@ -400,7 +406,7 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 def _illegal(loop: Loop, move: str) -> Refused:
     status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
     said = f"the loop {loop.loop_id} is {status}, and can't {move}"
-    if isinstance(loop.phase, Held):  # not everything that holds it is lifted by the same command
+    if isinstance(loop.phase, Held):  # different holds need different commands
         return refused("illegal_move", said, "; ".join(lifted_by(one, loop) for one in in_the_way(loop.phase.holds)))
     return refused("illegal_move", said, f"from {status} it can: {legal}")
 
@@ -410,8 +416,8 @@ def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:
 
 
 def _too_few(loop: Loop, most: int) -> Refused:
-    said = f"{loop.iteration} iterations are used already"
-    return refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
+    said = f"{loop.iteration} iterations are already used"
+    return refused("too_few_iterations", f"{said}, so {most} is too few", "set a higher limit")
 
 
 def _no_task(loop: Loop, task_id: str) -> Refused:
@@ -419,4 +425,4 @@ def _no_task(loop: Loop, task_id: str) -> Refused:
 
 
 def _listing(loop: Loop) -> str:
-    return f"its tasks are: {', '.join(task.id for task in loop.tasks[:10])}" if loop.tasks else "it has no tasks"
+    return f"tasks: {', '.join(task.id for task in loop.tasks[:10])}" if loop.tasks else "the loop has no tasks"

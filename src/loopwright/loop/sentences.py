@@ -1,6 +1,6 @@
-"""What happened to a loop, as sentences for people: one for each kind of event. Pure and total.
+"""A sentence for people for each kind of event of a loop. Pure and total.
 
-They are made of many small pieces, so each is said by its template in the language of whoever reads.
+A sentence consists of several parts, and each part is translated by its own template.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, Tas
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
-# Tasks that the loop makes itself, by the start of their names.
+# Tasks that the loop creates, by the start of their ids.
 
 
 def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
-    """The event in words; text from outside is as it was written, for whoever prints it to neutralise."""
+    """The event in words. Text from outside is not escaped; the caller that prints it does that."""
     match event:
         case e.LoopCreated(title=title, max_iterations=most):
-            return say.words("made: {title}, at most {most} iterations", title=title, most=most)
+            return say.words("created: {title}, at most {most} iterations", title=title, most=most)
         case e.LoopStarted():
             return say.words("started")
         case e.HoldPlaced(hold=hold):
@@ -34,7 +34,7 @@ def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
         case e.LoopRetried():
             return say.words("another attempt begins")
         case e.LoopInitialised():
-            return say.words("it has its tasks")
+            return say.words("the tasks are set")
         case e.WorkerArrived(worker=worker):
             return say.words("process {pid} on {host} drives it", pid=worker.pid, host=worker.host)
         case e.WorkerLeft(why=why):
@@ -53,12 +53,12 @@ def _of_completion(event: e.LoopCompleted, say: Catalogue) -> str:
 def _of_settings(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.IterationsGiven(max_iterations=most):
-            return say.words("it may take {most} iterations now", most=most)
+            return say.words("iteration limit: {most}", most=most)
         case e.BudgetSet(budget=budget):
-            return say.words("its budget is {budget} now", budget=budget_in_words(budget, say))
+            return say.words("budget: {budget}", budget=budget_in_words(budget, say))
         case e.TaskBudgetSet(task_id=task_id, budget=budget):
             whose = say.words("task {task_id}", task_id=task_id) if task_id else say.words("each task")
-            return say.words("{whose} may cost {budget} now", whose=whose, budget=budget_in_words(budget, say))
+            return say.words("budget of {whose}: {budget}", whose=whose, budget=budget_in_words(budget, say))
         case e.ModeSet(mode=mode):
             rules = say.words("the rules choose what is next")
             return rules if mode == "auto" else say.words("a person chooses what is next")
@@ -67,11 +67,11 @@ def _of_settings(event: e.Event, say: Catalogue) -> str:
             facts = {"id": task.id, "where": where, "description": task_in_words(task, say)}
             return say.words("task {id} is added{where}: {description}", **facts)
         case e.TaskEdited(task=task):
-            return say.words("task {id} reads now: {description}", id=task.id, description=task_in_words(task, say))
+            return say.words("task {id} changed: {description}", id=task.id, description=task_in_words(task, say))
         case e.TaskRemoved(task_id=task_id):
             return say.words("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
-            return say.words("the tasks are in another order: {ids}", ids=_named(ids, say))
+            return say.words("new order of tasks: {ids}", ids=_named(ids, say))
         case _:
             return _of_others(event, say)
 
@@ -109,7 +109,7 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
         case e.WorkKept(tree=tree):
             return say.words("the work is kept as tree {tree}", tree=tree.tree[:12])
         case e.WorkDropped(tree=tree):
-            return say.words("what was tried does not hold: the work is tree {tree} again", tree=tree.tree[:12])
+            return say.words("the tried changes failed: the work is tree {tree} again", tree=tree.tree[:12])
         case e.HypothesesProposed(bug=bug, hypotheses=hypotheses):
             return say.words("possible causes of {bug}: {count}", bug=say.translate(bug), count=len(hypotheses))
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
@@ -125,12 +125,12 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
 
 
 def task_in_words(task: Task, say: Catalogue) -> str:
-    """What is to be done: a person's and an agent's words as they are, what the loop says itself in this language."""
+    """The task's description: as a person or an agent wrote it, or the loop's own in the reader's language."""
     return say.translate(task.description) if task.kind is not TaskKind.WORK else task.description
 
 
 def beside_the_work(loop: Loop, say: Catalogue) -> str | None:
-    """What is going on where no action is under way: somebody is asked how sure they are, or plans tasks."""
+    """The turn if no action is under way: an agent rates its own work, or plans tasks."""
     return _asked(loop.open_turn, say) if loop.under_way is None and loop.open_turn is not None else None
 
 
@@ -150,9 +150,9 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
         case e.AgentChanged(takeover=one):
             return say.translate(takeover_in_words(one))
         case e.CostCounted(spent=spent):
-            return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
+            return say.words("cost: {spent}", spent=_spent_in_words(spent, say))
         case e.ProgressNoted(text=text, by="worker"):
-            return say.translate(text)  # our own words, where all others are an agent's
+            return say.translate(text)  # Loopwright's own words; all others are an agent's
         case e.ProgressNoted(text=text, by=by):
             return say.words("{by} says: {text}", by=by, text=text)
         case e.DecisionAsked(decision=decision):
@@ -164,26 +164,26 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
 
 
 def hold_in_words(hold: Hold, say: Catalogue = ENGLISH) -> str:
-    """Who holds a loop, why, and until when where that is known."""
+    """Who holds a loop, why, and until when, if known."""
     held = say.words("held by {holder}: {message}", holder=hold.holder, message=say.translate(hold.message))
     return held + (say.words(" (until {until})", until=hold.until) if hold.until else "")
 
 
 def _never(event: e.Event) -> str:
-    """Every kind was taken above; a test goes through all of them."""
+    """Never reached: a test covers every kind of event."""
     raise ValueError(f"no sentence for {type(event).__name__}")
 
 
 _TASK_ENDS = {
     "completed": "is done",
     "failed": "failed",
-    "pending": "is to be tried again",
+    "pending": "will be tried again",
     "in_progress": "is in progress",
 }
 
 
 def validation_in_words(validation: Validation, say: Catalogue = ENGLISH) -> str:
-    """How the tests went."""
+    """The result of the tests."""
     ran = say.words("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
     if validation.coverage is not None:
         ran += say.words(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
@@ -209,7 +209,7 @@ def _shortly(limit: float | None) -> str:
 
 
 def _spent_in_words(spent: Spent, say: Catalogue) -> str:
-    usd = say.words("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else say.words("an untold sum")
+    usd = say.words("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else say.words("not reported")
     turns = say.words("{turns} turns", turns=spent.turns) if spent.turns != 1 else say.words("{turns} turn", turns=1)
     tokens = say.words("{tokens} tokens", tokens=f"{spent.tokens:,}")
     return f"{usd}, {tokens}, {spent.wall_s:.1f} s" + (f", {turns}" if spent.turns else "")

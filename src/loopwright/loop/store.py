@@ -1,7 +1,7 @@
-"""The bytes of loops on disk: the log is the truth, everything else is written after it and can be lost.
+"""The files of loops on disk. The log is the truth; every other file is derived from it and can be lost.
 
-Changes are made under a kernel lock; readers need none. An edit of the state file by somebody else is taken in or
-kept aside, never lost and never followed blindly.
+Changes are made under a kernel lock; readers need none. An edit of the state file by another tool is checked, and
+taken in or set aside. It is never lost.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from loopwright.loop.rules import Accepted, Refused, decide, evolve
 from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
 
 OUTSIDE = "outside"
-# How often, and after which pause, a reader looks again while a change is being written.
+# How often a reader tries again while a change is written, and the pause before each try.
 _READS = 5
 _WRITE_S = 0.005
 
@@ -44,34 +44,34 @@ class LoopStore:
         self._clock = clock
 
     def ids(self) -> list[str]:
-        """Every loop that has a state file or a log."""
+        """The ids of all loops with a state file or a log."""
         return self._layout.loop_ids()
 
     def paths(self, loop_id: str) -> LoopPaths:
-        """Where one loop's files are."""
+        """The paths of one loop's files."""
         return self._layout.loop(loop_id)
 
     def create(self, created: e.LoopCreated, actor: str, *more: c.Proposal) -> Loop:
-        """A new loop, with what it gets at once."""
+        """Create a loop, and apply the other proposals to it."""
         make_folder(self._layout.loops)
         loop_id = created.loop_id
         with locked(self._lock(loop_id)):
             paths = self.paths(loop_id)
             if paths.events.exists() or paths.state.exists():
                 raise LoopRefused(
-                    "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
+                    "exists", f"the loop {shown(loop_id)} already exists", hint="give the new one another id"
                 )
             with OpenedLoop(paths, self._clock, None, 0, log.START) as opened:
                 return opened.apply_all((created, *more), actor)
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
-        """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
+        """Begin a new log with what was saved of a loop whose log was lost. The caller has moved the old log away."""
         fresh = OpenedLoop(self.paths(loop.loop_id), self._clock, None, 0, log.START)
         with locked(self._lock(loop.loop_id)), fresh as opened:
             opened.begin_with(LoopRestored(loop=loop, source=source), actor)
 
     def remake(self, loop_id: str) -> None:
-        """Write what others read anew, whoever changed it meanwhile; a task list that is not the loop's is kept."""
+        """Write the derived files again. A task list that differs from the loop's is set aside."""
         with self.changing(loop_id) as opened:
             opened.remake()
 
@@ -89,7 +89,7 @@ class LoopStore:
         except DamagedFile:
             raise
         except StorageFailed:
-            # A disk that takes nothing can still be read: the log has it all.
+            # A read-only disk can still be read: the log contains everything.
             found = log.replay(self.paths(loop_id).events)
             if found.state is None or (found.damage is not None and not found.is_torn):
                 raise
@@ -114,27 +114,27 @@ class LoopStore:
 
     @contextmanager
     def changing(self, loop_id: str, *, revision: int | None = None) -> Iterator[OpenedLoop]:
-        """A loop that is ours for the block; `LoopConflict` when it is not at the revision that was expected."""
+        """Hold a loop's lock for the block; `LoopConflict` if the loop is not at the expected revision."""
         paths = self.paths(loop_id)
         if not is_identifier(loop_id) or not (paths.events.exists() or paths.state.exists()):
             known = ", ".join(self.ids()[-5:]) or "none"
-            raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint=f"the last ones are: {known}")
+            raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint=f"the latest loops are: {known}")
         with locked(self._lock(loop_id)), _open(paths, self._clock) as opened:
             if revision is not None and opened.loop.revision != revision:
                 raise LoopConflict(
-                    f"the loop {loop_id} is at revision {opened.loop.revision}, not at {revision}: somebody was faster",
-                    hint="look at it again, then decide",
+                    f"the loop {loop_id} is at revision {opened.loop.revision}, not at {revision}: it was changed",
+                    hint="read it again, then decide",
                 )
             yield opened
 
     def _lock(self, loop_id: str) -> Path:
-        """The lock that is about to be taken: a loop of another tool may be there before the workspace is."""
+        """The path of the loop's lock. A loop of another tool may exist before the workspace does."""
         ensure_own_folder(self._layout)
         return self._layout.lock(f"loop-{loop_id}")
 
 
 class OpenedLoop:
-    """A loop under its lock: every change is durable at once, what others read is written when the block ends."""
+    """A loop under its lock. Every change is durable at once; the derived files are written when the block ends."""
 
     def __init__(self, paths: LoopPaths, clock: Clock, loop: Loop | None, log_bytes: int, last_line: str) -> None:
         self._paths = paths
@@ -158,28 +158,28 @@ class OpenedLoop:
             raise
         except StorageFailed as refusal:
             raise StorageFailed(
-                f"{refusal.message}; the change itself is in the loop's log, and counts", hint=refusal.hint
+                f"{refusal.message}; the change itself is in the loop's log", hint=refusal.hint
             ) from refusal
 
     @property
     def loop(self) -> Loop:
-        """As it is now."""
+        """The current state."""
         if self._loop is None:
-            raise UnknownLoop("the loop was never created", hint="`loopwright loop new` makes one")
+            raise UnknownLoop("the loop was never created", hint="`loopwright loop new` creates one")
         return self._loop
 
     def apply(self, proposal: c.Proposal, actor: str) -> Loop:
-        """Decide, append; `LoopRefused` when the rules say no."""
+        """Decide on a proposal and append its events; `LoopRefused` if the rules refuse it."""
         return self.apply_all((proposal,), actor)
 
     def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Loop:
-        """All of them, as one line of the log, or none."""
+        """Apply all proposals as one line of the log, or none of them."""
         decision = _decided(self._loop, proposals, self._now())
         self._append(decision, actor)
         return self.loop
 
     def begin_with(self, event: LoopRestored, actor: str) -> None:
-        """The first line of a new log."""
+        """Write the first line of a new log."""
         self._append(Accepted((event,)), actor)
 
     def _append(self, decision: Accepted, actor: str) -> None:
@@ -196,11 +196,11 @@ class OpenedLoop:
         self._loop = after
 
     def _now(self) -> str:
-        """A clock that was set back does not make a loop younger than it was."""
+        """The current time, but never earlier than the last change: a clock can be set back."""
         return max(stamp(self._clock()), self._loop.updated_at if self._loop is not None else "")
 
     def project(self) -> None:
-        """Write what others read. Nothing is lost if we die on the way: the log is longer than the head says."""
+        """Write the derived files. A crash in between loses nothing: the log is longer than the head says."""
         loop, before = self.loop, self._projected
         data = codec.to_json(document_of(loop))
         replace_without_sync(self._paths.state, data)
@@ -209,23 +209,23 @@ class OpenedLoop:
         head = LogHead(
             version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
         )
-        # In place: only we read it, under the lock, and one that is not whole counts as none.
+        # In place: its digest tells an incomplete head, and then the log is read.
         overwrite(self._paths.head, encode_head(head))
         self._projected = loop
 
     def remake(self) -> None:
-        """The same, whoever changed it since; a task list that is not the loop's is kept aside."""
+        """Write the derived files again. A task list that differs from the loop's is set aside."""
         tasks = self._paths.tasks
         if tasks.exists() and tasks.read_bytes() != _task_list(self.loop):
             copy_aside(tasks)
         self.project()
 
     def take_outside(self) -> None:
-        """Somebody else wrote the state file: take it in, or keep it aside with an error that names the field."""
+        """Take in another tool's edit of the state file, or set it aside with an error that names the field."""
         try:
             document = codec.from_json(self._paths.state.read_bytes(), dict)
         except (OSError, codec.Undecodable):
-            # Truncated, zeroed, flipped: no edit but damage. The log has it all.
+            # Truncated, zeroed or flipped: damage, not an edit. The log contains everything.
             if self._paths.state.exists():
                 set_aside(self._paths.state)
             self.project()
@@ -235,9 +235,9 @@ class OpenedLoop:
             self.apply_all(proposals_for(self.loop, document, OUTSIDE), OUTSIDE)
         except (NotTaken, LoopRefused) as problem:
             aside = copy_aside(self._paths.state)
-            # What the rules refuse of an edit is a move of the life cycle: everything else they take as it is.
+            # The rules refuse only an edit of the life cycle.
             field = "status: " if isinstance(problem, LoopRefused) else ""
-            why = f"an edit of the state file was not taken: {field}{problem}; it is kept as {shown(aside.name)}"
+            why = f"an edit of the state file was refused: {field}{problem}; it is kept as {shown(aside.name)}"
             error = ErrorLine(action=OUTSIDE, message=why, timestamp=stamp(self._clock()))
             self.apply(e.ErrorNoted(error=error), OUTSIDE)
         self.project()
@@ -248,7 +248,7 @@ def _task_list(loop: Loop) -> bytes:
 
 
 def read_head(paths: LoopPaths) -> LogHead | None:
-    """What was known of the log when it was last written; None when that is lost."""
+    """The head as it was last written; None if it is missing or damaged."""
     try:
         return decode_head(paths.head.read_bytes())
     except OSError:
@@ -256,7 +256,7 @@ def read_head(paths: LoopPaths) -> LogHead | None:
 
 
 def refuse_the_future(path: Path) -> None:
-    """`DamagedFile` when a newer loopwright wrote this state file: it knows what we would lose."""
+    """`DamagedFile` if a newer Loopwright wrote this state file: this version would lose its fields."""
     version = _own(path).get("schema")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise DamagedFile(
@@ -266,30 +266,30 @@ def refuse_the_future(path: Path) -> None:
 
 
 def _open(paths: LoopPaths, clock: Clock) -> OpenedLoop:
-    """Bring head, log and state file together."""
+    """Open a loop: compare head, log and state file, and repair what a crash left."""
     head = read_head(paths)
     size = paths.events.stat().st_size if paths.events.exists() else 0
     if head is not None and head.log_bytes == size:
         if log.digest_of_last_line(paths.events) != head.last_line:
             raise DamagedFile(
                 f"the last line of {shown(paths.events)} is not what was written",
-                hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
+                hint=f"`loopwright loop check {paths.loop_id} --fix` continues from the last known state",
             )
         opened = OpenedLoop(paths, clock, head.loop, size, head.last_line)
         if not _is_as_written(paths.state, head.state_sha256):
             opened.take_outside()
         return opened
     if head is not None and 0 < size < head.log_bytes:
-        # Every line was durable before the head knew of it: no crash of ours leaves this.
+        # Each line is durable before the head names it, so no crash leaves this.
         raise DamagedFile(
             f"{shown(paths.events)} has {size} bytes, and had {head.log_bytes}: its end is lost",
-            hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` continues from the last known state",
         )
     return _reopen(paths, clock, head if size else None)
 
 
 def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
-    """After a crash, or without a head: the log from where we know it on."""
+    """Open a loop after a crash, or without a head: read the log from the last known point."""
     found = _replayed(paths, head)
     if found.is_torn:
         log.cut_torn_end(paths.events, found.sound_bytes)
@@ -297,7 +297,7 @@ def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
         refuse_the_future(paths.state)
         raise DamagedFile(
             f"{shown(paths.events)} is damaged behind byte {found.sound_bytes}: {found.damage}",
-            hint=f"`loopwright loop check {paths.loop_id} --fix` keeps what is sound",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` keeps the undamaged part",
         )
     if found.state is None:
         raise DamagedFile(
@@ -317,12 +317,12 @@ def _replayed(paths: LoopPaths, head: LogHead | None) -> log.Replayed:
         found = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
         if found.damage is None or found.is_torn:
             return found
-    # A head that does not fit says nothing about the log.
+    # A head that does not match the log says nothing about it.
     return log.replay(paths.events)
 
 
 def _is_one_of_ours(paths: LoopPaths, head: LogHead | None) -> bool:
-    """Whether the state file is as we wrote it, for the last revision or for an earlier one that a crash left."""
+    """Whether the state file is a projection of the log, of the last revision or of an earlier one after a crash."""
     if head is not None and _is_as_written(paths.state, head.state_sha256):
         return True
     revision = _own(paths.state).get("revision")
@@ -333,7 +333,7 @@ def _is_one_of_ours(paths: LoopPaths, head: LogHead | None) -> bool:
 
 
 def _was_taken(paths: LoopPaths, then: Loop) -> bool:
-    """Whether this is an edit of somebody else that we had dealt with when we died: the last line says how."""
+    """Whether this is another tool's edit that was adopted before a crash: the last line of the log tells."""
     last = next(reversed([line for _, line in log.lines(paths.events)]))
     if last.actor != OUTSIDE:
         return False
@@ -352,7 +352,7 @@ def _is_kept_aside(path: Path) -> bool:
 
 
 def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Accepted:
-    """What these lead to, one after the other; `LoopRefused` for the first that the rules refuse."""
+    """The events of these proposals, one after the other; `LoopRefused` for the first that the rules refuse."""
     events: list[Event] = []
     for proposal in proposals:
         decision = decide(loop, proposal)
@@ -374,7 +374,7 @@ def _is_as_written(path: Path, digest: str) -> bool:
 
 
 def _own(path: Path) -> dict[str, object]:
-    """What is ours alone in a state file; nothing when it can't be read."""
+    """Loopwright's own part of a state file; empty if the file can't be read."""
     try:
         own = codec.from_json(path.read_bytes(), dict).get(OWN_KEY)
     except (OSError, codec.Undecodable):

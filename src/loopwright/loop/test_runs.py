@@ -1,4 +1,4 @@
-"""What the test command said about one tree, and what differs between two trees. Pure."""
+"""The result of the test command on one tree, and the difference between two trees. Pure."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ SUITE = "tests"
 class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of the test command: how it ended, and what its report says of each test."""
 
-    # pytest takes every class of this name for tests of its own.
+    # pytest would collect every class of this name.
     __test__: ClassVar[bool] = False
 
     run_id: str
     exited_with_0: bool
     # Empty without a report.
     results: tuple[TestResult, ...] = ()
-    # What keeps the report from being believed.
+    # Why the report can't be trusted.
     gaps: tuple[str, ...] = ()
     coverage: float | None = None
     duration_ms: float = 0
     message: str = ""
-    # The end of what the command printed.
+    # The end of the command's output.
     output: str = ""
 
     @property
@@ -45,7 +45,7 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """The command decides, and an exit code of 0 does not outweigh a failure in its report."""
+        """Whether the command exited with 0 and its report has no failure."""
         return self.exited_with_0 and not any(one.status == "failed" for one in self.findings)
 
     def _command(self) -> TestResult:
@@ -55,7 +55,7 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's tests on the base and on the work; `broken` are those that passed before the work only."""
+    """The project's tests on the base and on the work; `broken` tests passed only before the work."""
 
     base: TestRun
     work: TestRun
@@ -63,12 +63,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decides(self) -> bool:
-        """Whether anything passed on the base: what failed there already can't be broken by the work."""
+        """Whether a test passed on the base: the work can't break a test that failed there."""
         return self.base.passed or any(one.status == "passed" for one in self.base.results)
 
 
 def compare(base: TestRun, work: TestRun) -> Comparison:
-    """What the work broke: tests by their names where both runs have a report, else the command as a whole."""
+    """What the work broke: tests by name if both runs have a report, else the command as a whole."""
     broken: tuple[TestResult, ...] = ()
     if base.results and not work.results:
         why = f"the test command wrote a report before your work, and none now: {work.output or work.message}"
@@ -82,7 +82,7 @@ def compare(base: TestRun, work: TestRun) -> Comparison:
 
 
 def lost_tests(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tuple[str, ...]:
-    """Tests that ran on the base, whatever they said there, and are missing or skipped on the work."""
+    """Tests that ran on the base, with any result, and are missing or skipped on the work."""
     ran_now = {_key(one) for one in work if one.status != "skipped"}
     suites = {one.suite for one in work}
     lost = (
@@ -92,12 +92,12 @@ def lost_tests(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tu
 
 
 def name_of(test: TestResult) -> str:
-    """A test as people find it: with its suite, where that says more."""
+    """The name of a test, with its suite if it has one."""
     return f"{test.suite}::{test.test_name}" if test.suite else test.test_name
 
 
 def _broken(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
-    """A name may be there several times (a test that is repeated): then each of its passes counts."""
+    """A name may occur several times (a repeated test). Then each pass counts."""
     before = Counter(_key(one) for one in base if one.status == "passed")
     now = Counter(_key(one) for one in work if one.status == "passed")
     others = {_key(one): one for one in work if one.status != "passed"}
@@ -119,7 +119,7 @@ def _failures(run: TestRun) -> str:
 
 
 def _names_a_file(test: TestResult, suites: set[str]) -> bool:
-    """A failure on the base that is no test: a file that could not be loaded, and has tests of its own now."""
+    """Whether a failure on the base is a file that could not be loaded, and that has tests now."""
     name = test.test_name
     return test.status == "failed" and any(suite == name or suite.startswith(f"{name}.") for suite in suites)
 

@@ -1,4 +1,4 @@
-"""Hears what people and other tools say to a loop while its worker is busy, and passes it on within a second."""
+"""Watches a loop for changes by people and other tools while its worker is busy, and acts within a second."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _Seen = tuple[tuple[int, int, int], ...]
 
 
 class Watcher:
-    """A thread that looks at a loop's files: freezes what runs while it is held, ends it when it is stopped.
+    """A thread that reads a loop's files: it freezes programs while the loop is held, and ends them after a stop.
 
-    A hold that lasts longer than `freeze_s` ends the turn: an agent's connection to its model does not live longer.
-    One that is taken by hand has none, and stays open.
+    A hold that lasts longer than `freeze_s` ends the turn, because an agent's connection to its model would break.
+    A turn that a person takes by hand has no connection, and stays open.
     """
 
     def __init__(self, loop_id: str, context: WorkerContext) -> None:
@@ -54,7 +54,7 @@ class Watcher:
                     seen = now
                     self._heed(self._store.load(self._loop_id))
             except LoopwrightError:
-                continue  # a damaged file is the worker's to report; what it does now it may finish
+                continue  # the worker reports a damaged file when it has finished its action
             self._end_a_long_hold()
 
     def _heed(self, loop: Loop) -> None:
@@ -65,7 +65,7 @@ class Watcher:
                 self._held_since = None
                 self._freezer.thaw()
             case Held(holds=holds) if all(hold.ends_by_itself for hold in holds):
-                self._held_since = None  # nothing runs: the worker waits for the moment at which it may go on
+                self._held_since = None  # nothing runs: the worker waits for the end of the hold
             case Held():
                 if self._held_since is None:
                     self._held_since = time.monotonic()

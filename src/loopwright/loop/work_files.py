@@ -1,4 +1,4 @@
-"""The files of a loop's work: patches by their content, the tree that they lead to, and pages for people."""
+"""The files of a loop's work: patches by content, a note of the current tree, and pages for people."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def patch_path(progress: Path, digest: str) -> Path:
 
 
 def start_path(progress: Path, base_tree: str) -> Path:
-    """What the project had beyond its commit when the loop began; not there where it had nothing."""
+    """The patch of uncommitted changes when the loop began; missing if there were none."""
     return progress / "work" / f"start-{base_tree[:16]}.patch"
 
 
 def note_tree(progress: Path, tree: Tree) -> None:
-    """Which patch the work is, for whoever finds no log any more."""
+    """Note the current patch and tree, so that the work can be found without the log."""
     replace_without_sync(progress / "work" / _LATEST, codec.to_json(tree))
 
 
 def noted_tree(progress: Path) -> Tree | None:
-    """The work that was kept last, if all of it is still there."""
+    """The work that was kept last; None if a part of it is missing."""
     try:
         tree = codec.from_json((progress / "work" / _LATEST).read_bytes(), Tree)
     except (OSError, codec.Undecodable):
@@ -37,7 +37,7 @@ def noted_tree(progress: Path) -> Tree | None:
 
 
 def add_to_page(progress: Path, name: str, text: Redacted) -> None:
-    """A section more in `develop.md`, `debug.md` or `validate.md`."""
+    """Add a section to `develop.md`, `debug.md` or `validate.md`."""
     make_folder(progress)
     path = progress / f"{name}.md"
     with storage(path), path.open("ab") as page:
@@ -45,7 +45,7 @@ def add_to_page(progress: Path, name: str, text: Redacted) -> None:
 
 
 def add_line(progress: Path, name: str, record: dict[str, object]) -> None:
-    """A line more in `changes.log` or `debug.log`."""
+    """Add a line to `changes.log` or `debug.log`."""
     make_folder(progress)
     path = progress / f"{name}.log"
     with storage(path), path.open("ab") as lines:

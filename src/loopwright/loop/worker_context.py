@@ -1,4 +1,4 @@
-"""What a loop's worker works with: made by a verb from the workspace's settings and adapters."""
+"""What a loop's worker works with. A stage makes it from the workspace's settings and adapters."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 
 # The actor of what a worker records.
 WORKER = "worker"
-# Lets a person choose what is next; where nobody is there to ask, nothing is chosen.
+# Lets a person choose the next action. Without a person nothing is chosen.
 Ask = Callable[[Loop], None]
 
 
 class WorkerContext(msgspec.Struct, frozen=True):
-    """Settings, adapters and the ways to ask and to be stopped."""
+    """Settings, adapters, and the ways to ask a person and to be stopped."""
 
     store: LoopStore
     request: Callable[[], FreshRequest]
@@ -44,19 +44,19 @@ class WorkerContext(msgspec.Struct, frozen=True):
     settings: LoopSettings
     max_retries: int
     waits_for_quota: bool
-    # Where a limit does not say when it ends: how long the first wait is, and the longest.
+    # For a limit without a known end: the first wait, and the longest.
     quota_wait_s: float
     quota_longest_s: float
-    # Who may take over from an agent at its limit, in turn; nobody where that is not allowed.
+    # The agents that may take over from another, in this order; empty if failover is off.
     order: tuple[str, ...]
-    # Who is asked in a role, when this one does the rest.
+    # The agent for a role, given the loop's agent.
     agent_for_role: Callable[[str, str], str]
     clock: Clock
     cancellation: Cancellation
     freezer: Freezer
     ask: Ask
     book: Book
-    # Globs of files that judge, by the settings.
+    # Globs of protected files, from the settings.
     seal: tuple[str, ...] = ()
     # What a build brings.
     judge: Callable[[Loop], Judging] | None = None
@@ -65,13 +65,13 @@ class WorkerContext(msgspec.Struct, frozen=True):
     tasks_after_checks: Callable[[Loop], tuple[Task, ...]] | None = None
     # Called from any thread when the loop changes while its worker is busy.
     on_change: Callable[[Loop], None] | None = None
-    # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
+    # Keeps reflections of builders. If set, builders are also asked how sure they are.
     reflections: Reflections | None = None
 
     def agent_of(self, loop: Loop) -> str:
-        """Who works on a loop; one that was made before there was an agent takes the one that there is now."""
+        """The agent of a loop; for a loop that was made without an agent, the default agent."""
         return loop.agent or self.open_agent("").name
 
     def progress(self, loop: Loop) -> Path:
-        """The loop's folder of pages and work."""
+        """The folder of the loop's pages and work."""
         return self.store.paths(loop.loop_id).progress

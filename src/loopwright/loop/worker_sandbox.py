@@ -1,6 +1,6 @@
-"""The sandbox in which a loop's work grows: opened from what is kept, and kept again, screened, when an action is done.
+"""The sandbox of a loop's work: opened from the kept work, and kept again, without secrets, after an action.
 
-What an action left half done when it died is never part of what the next one starts from.
+Unfinished changes of a dead action are never part of the next sandbox.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from loopwright.errors import SandboxCreateFailed, SecretLeak, ToolMissing
+from loopwright.errors import SecretLeak
 from loopwright.kernel import git
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
@@ -19,7 +19,7 @@ from loopwright.loop.worker_context import WorkerContext
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.patch import in_binaries, write_screened
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
-from loopwright.sandbox.git_recorder import GitRecorder
+from loopwright.sandbox.git_recorder import GitRecorder, with_git
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import stop_keeping
@@ -28,8 +28,7 @@ from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
     """The project as it is now, or with the loop's work in it."""
-    if not git.is_installed():
-        raise ToolMissing("a loop keeps its work by git, which is not installed", hint="install git")
+    git.require_installed("a loop keeps its work by git, which is not installed")
     now = context.request()
     return now if loop.tree is None else with_work(now, loop.tree, context.progress(loop))
 
@@ -45,22 +44,22 @@ def base_sandbox(now: FreshRequest, tree: Tree, progress: Path) -> SandboxReques
 
 
 def work_of(loop_id: str) -> str:
-    """What a loop's agents keep their sessions under."""
+    """The name under which the sessions of a loop's agents are kept."""
     return f"loop-{loop_id}"
 
 
 @contextmanager
 def workshop(loop: Loop, context: WorkerContext, redactor: Redactor) -> Iterator[TurnSandbox]:
-    """A sandbox with the loop's work so far, for an agent or a command; gone afterwards."""
+    """A sandbox with the loop's work so far, for an agent or a command; it is removed afterwards."""
     with WorkerSandbox(context) as worker_sandbox, worker_sandbox.turn_sandbox(loop, redactor) as turn_sandbox:
         yield turn_sandbox
 
 
 class WorkerSandbox:
-    """The sandbox that a worker keeps from one task to the next, as long as each of them ended well.
+    """The sandbox that a worker keeps from one task to the next, as long as each task ends well.
 
-    It saves making it again, and an agent what it had installed or built where git does not look. Tests never run in
-    it: theirs is made of base and patch. Whatever else ended in it, it is thrown away and the next one starts clean.
+    This saves time, and ignored files such as installed packages stay. Tests never run in it: their sandbox is made
+    from base and patch. After a failed task the sandbox is discarded.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -77,7 +76,7 @@ class WorkerSandbox:
 
     @contextmanager
     def turn_sandbox(self, loop: Loop, redactor: Redactor) -> Iterator[TurnSandbox]:
-        """The sandbox with the loop's work so far; it stays only when `keep` was called in the block."""
+        """The sandbox with the loop's work so far. It is discarded unless `keep` is called in the block."""
         if self._sandbox is None or self._tree != loop.tree:
             self._clear()
             self._sandbox = self._stack.enter_context(self._opened(loop))
@@ -95,13 +94,13 @@ class WorkerSandbox:
     def keep(self, loop: Loop, redactor: Redactor) -> tuple[Tree, tuple[str, ...]]:
         """Keep the sandbox's content durably, and continue from there: the tree, and the files that changed."""
         if self._sandbox is None:
-            raise SandboxCreateFailed("there is no sandbox to keep the work of", hint="try again")
+            raise LookupError(loop.loop_id)  # the caller is not inside `turn_sandbox`
         self._tree, files = _keep_work(loop, self._context, self._sandbox, redactor)
         stop_keeping(self._sandbox.place.folder)
         return self._tree, files
 
     def discard(self) -> None:
-        """What was kept in this block is not to be gone on from."""
+        """Do not continue from what was kept in this block."""
         self._tree = None
 
     def _opened(self, loop: Loop) -> AbstractContextManager[Sandbox]:
@@ -123,12 +122,10 @@ def _keep_work(
     loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Redactor
 ) -> tuple[Tree, tuple[str, ...]]:
     """Record what is in the sandbox now; a secret in it is `SecretLeak`, and nothing is kept."""
-    recorder = sandbox.recorder
-    if not isinstance(recorder, GitRecorder):
-        raise SandboxCreateFailed("a loop's sandbox needs git to say what changed", hint="install git")
+    recorder = with_git(sandbox.recorder)
     progress, base = context.progress(loop), recorder.base()
     if loop.tree is None and not base.is_commit:
-        # Once: what a person had and did not commit stays told apart from what is done here.
+        # Once, so that a person's uncommitted changes stay separate from the work.
         waiting = _screened(sandbox, redactor, "what is not committed", recorder.write_uncommitted_patch)
         _keep(waiting, start_path(progress, base.tree))
     changes = recorder.stage()
@@ -150,14 +147,14 @@ def _screened(
     write: Callable[[Callable[[bytes], None]], None],
     binaries: GitRecorder | None = None,
 ) -> Path:
-    """A patch, complete and looked through, but not yet where it is kept."""
+    """Write a patch to a temporary file, and search it for secrets."""
     waiting = sandbox.place.folder / "work.waiting"
     _, findings = write_screened(waiting, what, redactor, write)
     if binaries is not None:
         findings += in_binaries(binaries, redactor)
     if findings:
         raise SecretLeak(
-            f"{what} holds a secret: {findings[0].sentence()}",
+            f"{what} contains a secret: {findings[0].sentence()}",
             hint="see the task's record; take the secret out, then `loopwright loop resume`",
         )
     return waiting

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import GitFailed, StorageFailed
+from loopwright.errors import GitFailed, SandboxCreateFailed, StorageFailed
 from loopwright.evidence.trees import AS_PATCH, SECRET_FOLDERS, write_tree
 from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, git_failure
 from loopwright.sandbox.judge import move_aside_refused_files
 from loopwright.sandbox.model import BaseTree
-from loopwright.sandbox.port import Changes
+from loopwright.sandbox.port import Changes, Recorder
 
 _BIG_FILE = 32 << 20
 _LARGEST = 1 << 30
@@ -209,6 +209,13 @@ class GitRecorder:
         process.check_for_stop()
         if ended.exit_code != 0:
             raise git_failure(("diff-tree",), process.Captured(ended.exit_code, b"", b"".join(errors)))
+
+
+def with_git(recorder: Recorder) -> GitRecorder:
+    """The recorder of a sandbox that was made with git; `SandboxCreateFailed` for any other."""
+    if not isinstance(recorder, GitRecorder):
+        raise SandboxCreateFailed("the sandbox was made without git, which tells what changed", hint="install git")
+    return recorder
 
 
 def _row(meta: list[bytes], path: bytes, has_lines: bool) -> _Row:

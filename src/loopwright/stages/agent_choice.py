@@ -1,4 +1,4 @@
-"""Which agent does the work of a role: by name, by the settings, and by what it built before."""
+"""Which agent works in a role: chosen by name or by the settings; and which agents may not review a build."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NOT_SET = {
 
 
 def agent_for(context: Context, role: Role, named: str | None) -> str:
-    """The agent for a role; an empty name means that no agent does the work."""
+    """The named agent, or the default agent of the role; an empty name means that no agent does the work."""
     return context.settings.values.agents.default_for_role(role) if named is None else named
 
 
 def require_agent(context: Context, role: Role, named: str, *, command: str) -> str:
-    """The same where an agent has to do the work; `command` is what the user typed, without the agent."""
+    """The same for work that needs an agent; `command` is the user's command without the agent."""
     agent = agent_for(context, role, named or None)
     if not agent:
         raise WorkflowRefused("agent_missing", _NOT_SET[role], next_command=f"{command} --agent NAME")
@@ -28,42 +28,42 @@ def require_agent(context: Context, role: Role, named: str, *, command: str) -> 
 
 
 def works_by_hand(context: Context, name: str) -> bool:
-    """Whether the agent of this name is somebody who has to be shown their turn."""
+    """Whether a person takes the turns of this agent by hand."""
     try:
         return isinstance(context.open_agent(name), WorksOutside)
     except AgentFailed:
-        return False  # whoever asks them to work hears that
+        return False  # asking the agent to work reports the failure
 
 
 def programs_in(context: Context, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of these agents whose turns need nobody to find them."""
+    """The agents in `names` that run a program, so that no person has to find and take their turns."""
     return tuple(name for name in names if not works_by_hand(context, name))
 
 
 def require_a_program(context: Context, name: str, role: Role) -> None:
-    """Raise when this agent's turn would wait for somebody who can't find it."""
+    """Raise if the turns of this agent are taken by hand: no person would find the turn."""
     if works_by_hand(context, name):
         raise AgentFailed(
             Reason.AGENT_MISSING,
-            f"{name} works by hand, in loops and builds only: a turn as {role.value} needs another agent",
-            hint="name one with a program of its own, as claude or codex: `loopwright doctor` lists them",
+            f"{name} works by hand, which only loops and builds support: the role {role.value} needs another agent",
+            hint="use an agent with a program, such as claude or codex: `loopwright doctor` lists them",
         )
 
 
 def builder_behind(context: Context, record: Record, reviewer: str) -> str | None:
-    """The builder that this reviewer is; None where it is somebody else, or nobody."""
+    """The builder with the same identity as this reviewer; None if the reviewer built nothing."""
     return matching_builder(reviewer, record.actors, lambda name: doer_behind(context, name)) if reviewer else None
 
 
 def barred_from_review(context: Context, record: Record) -> frozenset[str]:
-    """All who built it, and whoever of those that could be asked is one of them."""
-    agents = context.settings.values.agents
-    asked = (*context.stand_ins(), *agents.roles.values())
-    return frozenset((*record.actors, *(name for name in asked if builder_behind(context, record, name) is not None)))
+    """All builders, and all configured agents with the identity of a builder."""
+    candidates = (*context.stand_ins(), *context.settings.values.agents.roles.values())
+    same = (name for name in candidates if builder_behind(context, record, name) is not None)
+    return frozenset((*record.actors, *same))
 
 
 def doer_behind(context: Context, name: str) -> AgentIdentity:
-    """Who works behind a name, as the settings are now."""
+    """The identity behind the name of an agent, by the current settings."""
     named = context.settings.values.agents.named
     try:
         agent = context.open_agent(name)

@@ -1,4 +1,4 @@
-"""What an agent should read for a workflow: the rows of its manifest, and one of those files. Changes nothing."""
+"""What an agent should read for a workflow: the rows of its manifest, and the listed files. Changes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_BYTES = 64 << 10
 
 
 def context_rows(context: Context, name: str) -> tuple[ManifestRow, ...]:
-    """What its builder should read."""
+    """The files that the builder of a workflow should read."""
     slug = slug_of(name)
     path = context.layout.workflow(slug).document(MANIFEST)
     if slug not in context.layout.workflow_slugs():
@@ -27,13 +27,13 @@ def context_rows(context: Context, name: str) -> tuple[ManifestRow, ...]:
     except FileNotFoundError as problem:
         raise WorkflowRefused(
             "context_manifest_missing",
-            f"{slug} has no {path.name} yet: it is made when its build begins",
+            f"{slug} has no {path.name} yet: the build creates it",
             next_command=f"loopwright status {slug}",
         ) from problem
 
 
 def rows_in(path: Path, *tops: Path) -> tuple[ManifestRow, ...]:
-    """The rows in a file; which of them are there is seen from these folders."""
+    """The rows of a manifest file; a row exists if its path exists in one of the folders `tops`."""
     try:
         return read_manifest(path.read_bytes(), lambda name: any((top / name).exists() for top in tops))
     except BadManifest as problem:
@@ -43,16 +43,16 @@ def rows_in(path: Path, *tops: Path) -> tuple[ManifestRow, ...]:
 
 
 def read_row(rows: tuple[ManifestRow, ...], name: str, places: tuple[Path, ...]) -> tuple[str, bool]:
-    """A file that the manifest lists, and whether it goes on beyond what is given; no other file is read."""
+    """The start of a file that the manifest lists, and whether the file is longer. No other file is read."""
     if name not in {row.path for row in rows}:
         raise WorkflowRefused(
             "not_in_the_manifest",
             f"the manifest does not list '{name}'",
-            next_command="call the tool without a path: it names every file",
+            next_command="call the tool without a path to list all files",
         )
     for place in places:
         path = (place / name).resolve()
         if place.resolve() in path.parents and path.is_file():
             data, is_longer = read_head(path, MOST_BYTES)
             return data.decode("utf-8", "replace"), is_longer
-    raise WorkflowRefused("file_is_gone", f"'{name}' is not there", next_command="read the other rows")
+    raise WorkflowRefused("file_is_gone", f"'{name}' does not exist", next_command="read the other files")

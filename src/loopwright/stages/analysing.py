@@ -1,4 +1,4 @@
-"""What every experiment ends with: a result under the current registration, recorded where there is a workspace."""
+"""The end of every experiment: a result under the current registration, recorded if there is a workspace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from loopwright.workspace.layout import Flavour, record_choice
 
 
 class Analysed(msgspec.Struct, frozen=True):
-    """A result, where it was recorded, and what the commits in it are called."""
+    """A result, where it was recorded, and the titles of its commits."""
 
     result: AnalysisResult
     recorded: Path | None
@@ -29,7 +29,7 @@ class Analysed(msgspec.Struct, frozen=True):
 
 
 class AnalysisRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What every experiment may be asked: which part of a history, and whether to record."""
+    """Which part of a history to analyse, and whether to record the result."""
 
     revision: str = "HEAD"
     since: str | None = None
@@ -41,13 +41,13 @@ class AnalysisRequest(msgspec.Struct, frozen=True, kw_only=True):
         return Window(self.revision, _bound("since", self.since, now), _bound("until", self.until, now))
 
     def as_of(self, now: datetime) -> int:
-        """The last moment that counts."""
+        """The last moment that counts, in seconds since the epoch."""
         until = _bound("until", self.until, now)
         return int(now.timestamp()) if until is None else until
 
 
-def settle(context: Context, parts: Parts, asked: AnalysisRequest) -> Analysed:
-    """The result; in a workspace it is recorded, elsewhere nothing is left behind."""
+def settle(context: Context, parts: Parts, request: AnalysisRequest) -> Analysed:
+    """Make the result, and record it if there is a workspace and the request allows it."""
     result = AnalysisResult(
         kill=KILL[parts.question],
         verdict=parts.verdict,
@@ -61,10 +61,10 @@ def settle(context: Context, parts: Parts, asked: AnalysisRequest) -> Analysed:
         tool_version=VERSION,
     )
     layout = context.layout
-    if not asked.record:
-        return Analysed(result, None, "you asked for that", parts.titles)
+    if not request.record:
+        return Analysed(result, None, "because of --no-record", parts.titles)
     if layout.flavour is Flavour.UNIFIED and not layout.own.is_dir():
-        return Analysed(result, None, "there is no workspace here; `loopwright init` makes one", parts.titles)
+        return Analysed(result, None, "this folder is not a workspace; run `loopwright init`", parts.titles)
     record_choice(layout)
     return Analysed(result, AnalysisStore(layout).record(result), "", parts.titles)
 
@@ -72,9 +72,10 @@ def settle(context: Context, parts: Parts, asked: AnalysisRequest) -> Analysed:
 def _bound(name: str, text: str | None, now: datetime) -> int | None:
     if text is None:
         return None
-    found = read_bound(text, now)
-    if found is None:
+    moment = read_bound(text, now)
+    if moment is None:
         raise WrongUsage(
-            f"--{name} '{shown(text)}' is not a moment", hint="write 2026-01-31, 2026-01-31T12:00Z or '90 days'"
+            f"--{name} '{shown(text)}' is not a date or a duration",
+            hint="use 2026-01-31, 2026-01-31T12:00Z or '90 days'",
         )
-    return found
+    return moment

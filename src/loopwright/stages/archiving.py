@@ -1,4 +1,4 @@
-"""Merges a change that is done into the living specs: all of it, or nothing."""
+"""Merges a finished change into the living specs, all of it or nothing."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
 class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person says beside it: why the delta fits the specs as they are now, and which changes come later."""
+    """Options: why the delta fits the current specs, and the changes that this one is archived before."""
 
     fitted: str | None = None
     before: tuple[str, ...] = ()
 
 
 class ArchiveReport(msgspec.Struct, frozen=True):
-    """Where everything went; `already` when there was nothing left to do."""
+    """The archived workflow, its folder and the written files; `already`: it was archived before."""
 
     workflow: Workflow
     folder: str
@@ -45,7 +45,7 @@ class ArchiveReport(msgspec.Struct, frozen=True):
 
 
 class _Page(msgspec.Struct, frozen=True):
-    """A file to be written, and what is in its place now."""
+    """A file to write, and its current content."""
 
     write: Write
     data: bytes
@@ -53,13 +53,13 @@ class _Page(msgspec.Struct, frozen=True):
 
 
 def archive_change(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:
-    """Finish what was cut short → refuse or decide, under the lock of the specs → write."""
+    """Finish interrupted archives → refuse or decide, under the lock of the specs → write."""
     settle_archives(context, but=slug)
     with workflows_of(context).changing(slug) as opened:
         if isinstance(opened.workflow.at, Archived):
-            return _again(opened, opened.workflow.at)
+            return _repeat(opened, opened.workflow.at)
         with locked(context.layout.lock(SPECS_LOCK)):
-            _hear(context, opened, request)
+            _record_options(context, opened, request)
             _require_ready(opened)
             pages = _pages(context, opened, opened.facts())
             _decide(context, opened, pages)
@@ -69,15 +69,15 @@ def archive_change(context: Context, slug: str, request: ArchiveRequest) -> Arch
             )
 
 
-def _again(opened: Opened, at: Archived) -> ArchiveReport:
-    """Nothing is left to do, or something that only a person can: to make room for what was decided."""
+def _repeat(opened: Opened, at: Archived) -> ArchiveReport:
+    """The change is archived already. Pending writes are done, if a person has removed their conflicts."""
     if at.pending:
         _require_settled(opened, opened.settle_archive())
     return ArchiveReport(opened.workflow, at.folder, (), already=True)
 
 
-def _hear(context: Context, opened: Opened, request: ArchiveRequest) -> None:
-    """What a person decided about other changes is on record, whatever comes of it."""
+def _record_options(context: Context, opened: Opened, request: ArchiveRequest) -> None:
+    """Record the decisions of the person about other changes, even if the archive is refused afterwards."""
     if not isinstance(opened.workflow.at, Done):
         return
     facts = opened.facts()
@@ -86,20 +86,20 @@ def _hear(context: Context, opened: Opened, request: ArchiveRequest) -> None:
             known = ", ".join(facts.rivals) or "none"
             raise WorkflowRefused(
                 "unknown_change",
-                f"no active change '{other}' touches what {opened.workflow.slug} touches (there are: {known})",
+                f"no active change '{other}' changes the same requirements as {opened.workflow.slug} (active: {known})",
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
         opened.apply(e.PrecedenceGiven(over=other, by=actor()), actor())
     if request.fitted is not None:
         if not request.fitted.strip():
-            raise WrongUsage("--fitted needs words", hint="say what you looked at; it stays on record")
+            raise WrongUsage("--fitted is empty", hint="write what you checked; it is recorded")
         base = base_for(digests_of(context.layout), facts.delta_parts, facts.deltas, None)
         why = context.tools().redactor.clean(request.fitted).text
         opened.apply(e.DeltaFitted(base=base, by=actor(), why=why), actor())
 
 
 def _require_ready(opened: Opened) -> None:
-    """The rules refuse before anything is kept or written."""
+    """Let the rules refuse before anything is written."""
     standing = opened.standing()
     if standing.readiness.archive or not isinstance(opened.workflow.at, Done):
         opened.apply(c.Archive(standing=standing), actor())
@@ -126,7 +126,7 @@ def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
 
 
 def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
-    names = [f"{domain}: {name}" for domain, one in facts.deltas.items() for name in one.requirements]
+    names = [f"{domain}: {name}" for domain, delta in facts.deltas.items() for name in delta.requirements]
     return candidate(
         opened.workflow.change_id,
         opened.workflow.idea.strip().splitlines()[0] if opened.workflow.idea.strip() else opened.workflow.slug,
@@ -151,7 +151,7 @@ def _page(context: Context, kind: str, path: Path, data: bytes, domain: str) -> 
 
 
 def _decide(context: Context, opened: Opened, pages: list[_Page]) -> None:
-    """The new bytes are durable, and the old ones for `undo`; then one line of the journal makes them true."""
+    """Store the new bytes, and the old ones for `undo`; then one line of the journal decides the archive."""
     remove_stale_temporaries(opened.paths.folder / "objects")
     for page in pages:
         opened.keep(page.data)
@@ -167,8 +167,8 @@ def _decide(context: Context, opened: Opened, pages: list[_Page]) -> None:
 
 def _free_folder(context: Context, opened: Opened) -> str:
     layout = context.layout
-    wanted = layout.archived_change(opened.workflow.change_id, opened.now[:10])
-    places = [wanted, *(wanted.with_name(f"{wanted.name}-{number}") for number in range(2, 1000))]
+    first = layout.archived_change(opened.workflow.change_id, opened.now[:10])
+    places = [first, *(first.with_name(f"{first.name}-{number}") for number in range(2, 1000))]
     return os.path.relpath(next(place for place in places if not os.path.lexists(place)), layout.root)
 
 
@@ -180,16 +180,17 @@ def _require_settled(opened: Opened, conflicts: tuple[Conflict, ...]) -> None:
     if not conflicts:
         return
     slug = opened.workflow.slug
-    said = [
+    blockers = [
         blocker(
-            Family.SPEC_CONFLICT, one.domain, domain=one.domain, why=f"{one.requirement or one.domain}: {one.message}",
-            way=f"put {one.domain} as it was, then loopwright archive {slug}",
+            Family.SPEC_CONFLICT, conflict.domain, domain=conflict.domain,
+            why=f"{conflict.requirement or conflict.domain}: {conflict.message}",
+            way=f"restore the spec of {conflict.domain}, then loopwright archive {slug}",
         )
-        for one in conflicts
+        for conflict in conflicts
     ]  # fmt: skip
     raise WorkflowRefused(
         "archive_blocked",
-        f"somebody changed a spec while {slug} was archived",
-        next_command=said[0].next,
-        blockers=tuple((one.code, one.message, one.next) for one in said),
+        f"a spec was changed while {slug} was archived",
+        next_command=blockers[0].next,
+        blockers=tuple((conflict.code, conflict.message, conflict.next) for conflict in blockers),
     )

@@ -1,4 +1,4 @@
-"""Asks an agent on behalf of a workflow: outside the workflow's lock, in a sandbox, and paid for in any case."""
+"""Asks an agent for a workflow: outside the lock of the workflow, in a sandbox, with the cost recorded in any case."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _R = TypeVar("_R")
 
 
 class StageCall(msgspec.Struct, frozen=True, kw_only=True):
-    """For which stage of which workflow an agent is asked. `name` is the name of the turn's record."""
+    """The stage of a workflow that asks an agent. `name` is the name of the record of the turn."""
 
-    # As it was when the command opened it last.
+    # The workflow when the command opened it last.
     workflow: Workflow
     stage: Stage
     name: str
-    # Where the agent works, if not in the project as it is now, and what it finds in its mailbox.
+    # The sandbox of the turn; None: a copy of the current project. And the files in its mailbox.
     sandbox: SandboxRequest | None = None
     letters: dict[str, bytes] = {}
-    # The autopilot's budget, if an autopilot asks.
+    # The budget of the autopilot, if an autopilot asks.
     spending: Spending | None = None
-    # Agents that must not be asked, also not in the place of another agent.
+    # Agents that must not be asked, not even as a replacement.
     barred: frozenset[str] = frozenset()
-    # Gets what a person should know.
+    # Shows progress to a person.
     tell: Callable[[str], None] = lambda _: None
 
 
@@ -62,7 +62,7 @@ def ask_for_stage(
     cancellation: Cancellation,
     keep: Callable[[Opened, AgentReply[_T]], _R],
 ) -> _R:
-    """One answer, kept by `keep` when the workflow is opened again after the turn.
+    """One answer, which `keep` records when the workflow is opened again after the turn.
 
     `AgentFailed` if there is no answer, `Interrupted` if a person stops the command.
     """
@@ -82,10 +82,10 @@ def ask_for_stage(
 
 
 class _StageAsker:
-    """A workflow that asks: it pays for the turns, and has them and the takeovers in its journal.
+    """Records the turns of a question, their cost and the takeovers in the journal of the workflow.
 
-    A turn that has ended is paid for at the next opening of the workflow, and stays locked until then: a process that
-    sees its lock free takes it for dead.
+    The cost of a turn is recorded when the workflow is opened next. The turn stays locked until then: other processes
+    treat an open turn without a lock as dead.
     """
 
     def __init__(self, context: Context, asking: AskingContext, call: StageCall, role: Role) -> None:
@@ -95,7 +95,7 @@ class _StageAsker:
         self._role = role
         self._unpaid: list[TurnCost] = []
         self._locks = ExitStack()
-        # Only agents with a program of their own can take over: nobody would find a turn that waits for a person.
+        # Only agents with a program can take over: no person would find a turn that waits for one.
         self._order = programs_in(context, context.stand_ins())
         self._work = f"{call.name}-{secrets.token_hex(3)}"
         self.record = context.layout.turn(call.name)
@@ -109,34 +109,34 @@ class _StageAsker:
 
     @contextmanager
     def opened(self) -> Iterator[Opened]:
-        """The workflow, with the turns paid for that have ended."""
+        """The workflow, with the cost of all ended turns recorded."""
         with workflows_of(self._context).changing(self._call.workflow.slug) as opened_workflow:
             while self._unpaid:
                 count_cost(opened_workflow, self._unpaid.pop(0), self._call.stage)
             yield opened_workflow
 
     def pay(self) -> None:
-        """Pay for the turns that have ended."""
+        """Record the cost of the ended turns."""
         if self._unpaid:
             with self.opened():
                 pass
 
     def allowance(self) -> Allowance:
-        """What the autopilot has left; refused if a limit is used up."""
+        """What remains of the budget of the autopilot; refused if a limit is reached."""
         if self._call.spending is None:
             return Allowance()
         self.pay()
         return self._call.spending.allowance()
 
     def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
-        """With the letters of the call."""
+        """A sandbox with the mailbox files of the call."""
         del agent
         call = self._call
         return turn_sandbox(self._context, self._asking, call.name, sandbox=call.sandbox, letters=call.letters)
 
     @contextmanager
     def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
-        """In the workflow's journal."""
+        """Record the open turn in the journal of the workflow."""
         del called
         open_turn = OpenTurn(
             name=turn.record.name, agent=turn.agent.name, role=self._role.value, stage=self._call.stage,
@@ -153,7 +153,7 @@ class _StageAsker:
             self._call.tell(self._asking.clean(note))
 
     def order(self) -> FailoverOrder:
-        """As the user wants it, with the takeovers of the workflow and of its loops."""
+        """The order in the settings, with the takeovers of the workflow and of its loops."""
         now = stamp(self._context.clock())
         if not self._order:
             return FailoverOrder((), (), self._work, now)
@@ -163,14 +163,14 @@ class _StageAsker:
         return FailoverOrder(self._order, takeovers, self._work, now, barred=self._call.barred)
 
     def hand_over(self, takeover: Takeover) -> None:
-        """In the workflow's journal."""
+        """Record the takeover in the journal of the workflow."""
         with self.opened() as opened_workflow:
             opened_workflow.apply(e.AgentChanged(takeover=takeover), "tool")
         self._call.tell(takeover_in_words(takeover))
 
 
 def _failed(call: StageCall, unanswered: Unanswered) -> LoopwrightError:
-    """Why there is no answer, and what to do."""
+    """The error that says why there is no answer, and what to do."""
     agent, reason, detail = unanswered.agent, unanswered.failure.reason, unanswered.failure.detail
     if unanswered.remedy is Remedy.BUDGET and call.spending is not None:
         return call.spending.after_an_end(reason.value, detail)
@@ -181,30 +181,27 @@ def _failed(call: StageCall, unanswered: Unanswered) -> LoopwrightError:
         message = f"the agent {agent}: {reason}, and the end of the limit is unknown: {detail}"
     elif reason is Reason.INVALID_ANSWER:
         message = f"the agent {agent} gave {detail}"
-    return AgentFailed(reason, message, hint=_way_on(unanswered))
+    return AgentFailed(reason, message, hint=_next_step(unanswered))
 
 
-def _way_on(unanswered: Unanswered) -> str:
+def _next_step(unanswered: Unanswered) -> str:
     if unanswered.back_at is not None:
         return f"nothing is lost: run the same command again after {unanswered.back_at}, or use another agent"
     match unanswered.remedy:
         case Remedy.WAIT:
             return "nothing is lost: run the same command again later, or use another agent"
         case Remedy.BUDGET:
-            return (
-                "the limit is the agent's own: raise it, for example in `agents.NAME.args`, "
-                "then run the same command again"
-            )
+            return "raise the limit of the agent, for example in `agents.NAME.args`, then run the same command again"
         case Remedy.INSPECT if unanswered.failure.reason is Reason.INVALID_ANSWER:
             return f"read the answer in {unanswered.record}, or use another agent"
         case Remedy.INSPECT | Remedy.SET_UP | Remedy.RETRY:
-            return "`loopwright doctor` says more"
+            return "check the agent with `loopwright doctor`"
         case _:
             assert_never(unanswered.remedy)
 
 
 def asking_context(context: Context, cancellation: Cancellation) -> AskingContext:
-    """What a question needs of the workspace."""
+    """The parts of the workspace that a question needs."""
     return AskingContext(
         context.open_agent, context.agent_settings, context.clock, cancellation, context.prompts(),
         context.tools().redactor,
@@ -220,7 +217,7 @@ def turn_sandbox(
     sandbox: SandboxRequest | None = None,
     letters: Mapping[str, bytes] = {},
 ) -> Iterator[TurnSandbox]:
-    """A sandbox for the turns of one question, by default of the project as it is now."""
+    """A sandbox for the turns of one question; by default a copy of the current project."""
     environment = context.step_environment()
     with opened(
         sandbox or context.sandbox_request(),

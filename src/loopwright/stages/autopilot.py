@@ -1,4 +1,4 @@
-"""Carries a workflow through all stages by the consents that the policy allows; stops where a person is needed."""
+"""Runs a workflow through all stages with the approvals that the policy allows; stops if a person is needed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ from loopwright.stages.reviewing.stage import review_change
 from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
 from loopwright.workflow import events as e
-from loopwright.workflow.amounts import SpendingLimits
 from loopwright.workflow.flight import LANDED
-from loopwright.workflow.model import Archived, Building, Done, Stage, Transition
+from loopwright.workflow.model import Archived, Building, Done, SpendingLimits, Stage, Transition
 
 BY = "autopilot"
 _FORWARD = {
@@ -40,9 +39,9 @@ _FORWARD = {
 
 
 class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """Who works, who reviews, and what all of it may cost together: calls, money, time, passes of the build.
+    """The agents that work and review, and the limits of all stages together.
 
-    An empty `agent` or `reviewer`: the settings' default agent of each stage.
+    An empty `agent` or `reviewer` means the default agent of each stage.
     """
 
     agent: str = ""
@@ -52,14 +51,14 @@ class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
-    """Until the workflow is done; an error says why the autopilot stopped before that, and what a person does next."""
+    """Run until the workflow is done. An error says why the autopilot stopped early, and the next command."""
     for role in (Role.PLANNER, Role.BUILDER):
         require_agent(context, role, flight.agent, command=f"loopwright autopilot {slug}")
     with _alone(context, slug):
         view = view_workflow(context, slug)
         if isinstance(view.workflow.at, Done | Archived):
             return view
-        with _in_force(context, slug, flight):
+        with _recorded(context, slug, flight):
             _fly(context, slug, flight, tell, cancellation)
         return view_workflow(context, slug)
 
@@ -78,7 +77,7 @@ def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellati
 
 
 def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
-    """One round; only a person can answer what it asks."""
+    """One round; only a person can answer its question."""
     request = ClarifyRequest(agent=flight.agent or None, spending=Spending(context, slug))
     report = clarify_change(context, slug, request, tell, cancellation)
     tell(f"asked: {report.question}" if report.question else "no question is open")
@@ -102,7 +101,7 @@ def _work(
             request = ReviewRequest(reviewer=flight.reviewer, spending=spending)
             view = review_change(context, slug, request, tell, cancellation)
             if view.workflow.review is None or view.workflow.review.verdict != "approve":
-                raise _stopped("autopilot_review_failed", "the review asks for changes", view)
+                raise _stopped("autopilot_review_failed", "the review requests changes", view)
             return view
         case Stage.CLARIFY | Stage.DONE:
             pass
@@ -112,7 +111,7 @@ def _work(
 def _build(
     context: Context, slug: str, flight: FlightPlan, spending: Spending, tell: Tell, cancellation: Cancellation
 ) -> Loop:
-    """The loop that builds spends from the same budget, and is bound to what is left of it before it goes on."""
+    """The loop of the build uses the same budget: its limits are set to the rest before it continues."""
     spending.allowance()
     at = view_workflow(context, slug).workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
@@ -129,13 +128,13 @@ def _build(
         view = view_workflow(context, slug)
         raise _stopped("autopilot_phase_blocked", f"the build waits: {refusal.message}", view) from None
     if cancellation.reason is not None:
-        raise Interrupted(cancellation.reason, hint="the same command again goes on")
+        raise Interrupted(cancellation.reason, hint="run the same command again to continue")
     return after
 
 
 @contextmanager
-def _in_force(context: Context, slug: str, flight: FlightPlan) -> Iterator[None]:
-    """An autopilot on record for the block; its end is recorded with the reason."""
+def _recorded(context: Context, slug: str, flight: FlightPlan) -> Iterator[None]:
+    """Record the start of the autopilot, and its end with the reason."""
     _begin(context, slug, flight)
     try:
         yield
@@ -148,13 +147,13 @@ def _in_force(context: Context, slug: str, flight: FlightPlan) -> Iterator[None]
 
 @contextmanager
 def _alone(context: Context, slug: str) -> Iterator[None]:
-    """Two autopilots would spend twice what either may."""
+    """One autopilot per workflow: two would spend twice the budget."""
     workflows_of(context).require(slug)
     lock = try_lock(context.layout.lock(f"autopilot-{slug}"))
     if lock is None:
         raise WorkflowRefused(
             "autopilot_phase_blocked",
-            f"another autopilot is at work on {slug}",
+            f"another autopilot is running for {slug}",
             next_command=f"loopwright status {slug}",
         )
     try:
@@ -170,46 +169,46 @@ def _record_stage(context: Context, slug: str, stage: Stage) -> None:
 
 
 def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:
-    """Consent to the next stage, if nothing blocks it and the policy covers it; the stage's own command enters it."""
+    """Approve the next stage, if nothing blocks it and the policy allows it; the command of that stage enters it."""
     workflow = view.workflow
     transition = _FORWARD[workflow.stage]
     if view.blockers:
-        raise _stopped("autopilot_phase_blocked", f"{workflow.slug} can't leave {workflow.stage.value}", view)
+        raise _stopped("autopilot_phase_blocked", f"{workflow.slug} cannot leave {workflow.stage.value}", view)
     if transition.key.value not in context.settings.values.autopilot.may_approve:
-        said = f"autopilot.may_approve does not cover '{transition.key.value}': a person decides on {transition.value}"
-        raise _stopped("autopilot_phase_blocked", said, view)
+        message = f"a person must approve {transition.value}: autopilot.may_approve lacks '{transition.key.value}'"
+        raise _stopped("autopilot_phase_blocked", message, view)
     done = give_consent(context, workflow.slug, transition, by=BY)
     tell(f"approved {transition.value}, by policy" + (f"; {done.sentence}" if done.sentence else ""))
     return transition
 
 
 def _require_built(context: Context, slug: str, loop: Loop) -> None:
-    """Raise, with the reason, unless the loop that builds has completed."""
+    """Raise with the reason, unless the loop of the build is completed."""
     spending = Spending(context, slug)
     match loop.phase:
         case Completed():
             return
         case Held(holds=holds):
-            said = "; ".join(hold.message for hold in holds)
+            why = "; ".join(hold.message for hold in holds)
             for hold in holds:
                 if hold.holder is Holder.BUDGET:
                     raise spending.after_an_end(hold.code, hold.message)
         case Failed(code="iterations_used", reason=reason):
             raise spending.refusal("budget_iterations", reason)
         case Failed(reason=reason):
-            said = reason
+            why = reason
         case _:
-            said = "it was stopped"
-    raise _stopped("autopilot_phase_blocked", f"the build stopped: {said}", view_workflow(context, slug))
+            why = "it was stopped"
+    raise _stopped("autopilot_phase_blocked", f"the build stopped: {why}", view_workflow(context, slug))
 
 
 def _stopped(error: str, message: str, view: WorkflowView) -> WorkflowRefused:
-    """Why the autopilot can't go on by itself, and what a person does next."""
+    """Why the autopilot cannot continue, and the next command."""
     return WorkflowRefused(
         error,
         message,
         next_command=view.next,
-        blockers=tuple((one.code, one.message, one.next) for one in view.blockers),
+        blockers=tuple((blocker.code, blocker.message, blocker.next) for blocker in view.blockers),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a person decides about a workflow: consent to a transition, a signature, taking a delivery back."""
+"""Decisions of a person about a workflow: approve or reject a transition, sign, undo a delivery."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
 class ConsentReport(msgspec.Struct, frozen=True):
-    """How the workflow stands after the decision; `sentence` says what was delivered, or taken back."""
+    """The workflow after the decision; `sentence` says what was delivered or undone."""
 
     view: WorkflowView
     sentence: str = ""
@@ -39,7 +39,7 @@ def give_consent(
     revision: int | None = None,
     as_branch: bool = False,
 ) -> ConsentReport:
-    """Consent to what exists now, given by a person or by their policy; `review -> done` hands the result over."""
+    """Record an approval of the current content, by a person or by the policy; `review -> done` delivers the result."""
     sentence = ""
     with workflows_of(context).changing(slug, revision=revision) as opened:
         require_outside_build(context, opened.workflow, "approve")
@@ -50,39 +50,39 @@ def give_consent(
         except WorkflowRefused as refusal:
             raise _sent_back(opened, refusal) if refusal.error == SCOPE_BLOCKED else refusal from None
         if Deliver() in applied.effects:
-            sentence = _hand_over(context, opened, transition, by, as_branch=as_branch)
+            sentence = _deliver(context, opened, transition, by, as_branch=as_branch)
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), sentence)
 
 
 def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
-    """The review did not know of the scope that is left: its verdict becomes a request for changes in the build."""
+    """The review missed a part of the scope: its verdict becomes a request for changes in the build."""
     workflow = opened.workflow
-    why = "; ".join(said for _, said, _ in refusal.blockers)
+    why = "; ".join(message for _, message, _ in refusal.blockers)
     if workflow.review is not None:
-        again = msgspec.structs.replace(
+        corrected = msgspec.structs.replace(
             workflow.review,
             verdict="request-changes",
             target=Stage.BUILD,
-            rationale=f"part of the scope is left: {why}",
+            rationale=f"the build does not cover the whole scope: {why}",
         )
-        opened.apply(e.WorkReviewed(review=again), "tool")
+        opened.apply(e.WorkReviewed(review=corrected), "tool")
     return WorkflowRefused(
         refusal.error,
-        f"{refusal.message}: the review asks for changes now",
+        f"{refusal.message}: the review now requests changes",
         next_command=f"loopwright approve {workflow.slug} --from review --to build",
         blockers=refusal.blockers,
     )
 
 
-def _hand_over(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> str:
+def _deliver(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> str:
     workflow = opened.workflow
     verified = workflow.verification
     if verified is None:
         raise WorkflowRefused(
-            "review_gate_blocked", "nothing was verified", next_command=f"loopwright build {workflow.slug}"
+            "review_gate_blocked", "no build was verified", next_command=f"loopwright build {workflow.slug}"
         )
-    # As it stands before: protected files may be among those that are delivered, and were consented to.
+    # Taken before the delivery: the delivery may change protected files, which were approved.
     standing = opened.standing()
     done = deliver(context, workflow, built(context, workflow, verified), as_branch=as_branch)
     opened.apply(c.Enter(transition=transition, standing=standing, delivery=done.delivery), by)
@@ -90,28 +90,28 @@ def _hand_over(context: Context, opened: Opened, transition: Transition, by: str
 
 
 def refuse_consent(context: Context, slug: str, transition: Transition, *, reason: str) -> WorkflowView:
-    """Record that a person refuses a transition, and why."""
+    """Record that a person rejects a transition, and why."""
     if not reason.strip():
-        raise WrongUsage("a rejection needs a reason", hint="--reason says what should be different")
+        raise WrongUsage("a rejection needs a reason", hint="describe what has to change: --reason TEXT")
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
-        said = context.tools().redactor.clean(reason).text
-        opened.apply(e.ApprovalRefused(transition=transition, reason=said, by=actor()), actor())
+        text = context.tools().redactor.clean(reason).text
+        opened.apply(e.ApprovalRefused(transition=transition, reason=text, by=actor()), actor())
         snapshot = opened.snapshot()
     return view_of(context, snapshot)
 
 
 def sign_subject(context: Context, slug: str, what: str, *, note: str) -> WorkflowView:
-    """Record a person's signature for the content as it is now, and no other."""
-    said = context.tools().redactor.clean(note).text
+    """Record the signature of a person for the current content."""
+    text = context.tools().redactor.clean(note).text
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
-        signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
+        signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=text)
         at = opened.apply(e.Signed(signature=signature), actor()).workflow.at
         snapshot = opened.snapshot()
     if isinstance(at, Building) and at.loop_id is not None:
-        # The signature may clear the last blocker of the build: then the build's record says so now.
+        # The signature may clear the last blocker of the build; the record of the build is updated at once.
         settle_build(context, slug, at.loop_id)
         with workflows_of(context).changing(slug) as opened:
             snapshot = opened.snapshot()
@@ -120,10 +120,10 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str) -> Workfl
 
 def _subject(opened: Opened, what: str) -> tuple[str, str]:
     slices = opened.facts().slices
-    found = slices.slice(what.upper()) if isinstance(slices, Slices) else None
-    if found is not None:
+    signed_slice = slices.slice(what.upper()) if isinstance(slices, Slices) else None
+    if signed_slice is not None:
         tree = opened.workflow.verification.tree if opened.workflow.verification is not None else ""
-        return found.id, f"{found.digest}@{tree}"
+        return signed_slice.id, f"{signed_slice.digest}@{tree}"
     verified = opened.workflow.verification
     if verified is not None and what in verified.judges:
         return what, verified.judges[what]
@@ -132,30 +132,30 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
     are_broken = verified is not None and verified.tests is not None and verified.tests.broken
     if verified is not None and what == PROJECT_TESTS and are_broken:
         return what, tests_digest(verified)
-    known = [one.id for one in slices.slices] if isinstance(slices, Slices) else []
+    known = [known_slice.id for known_slice in slices.slices] if isinstance(slices, Slices) else []
     known += [*verified.judges, *verified.immune] if verified is not None else []
     known += [PROJECT_TESTS] if are_broken else []
     raise WorkflowRefused(
         "nothing_to_sign",
-        f"there is no slice and no changed judge '{what}' (there are: {', '.join(known[:10]) or 'none'})",
+        f"'{what}' is not a slice or a changed protected file (known: {', '.join(known[:10]) or 'none'})",
         next_command=f"loopwright status {opened.workflow.slug}",
     )
 
 
 def undo_delivery(context: Context, slug: str) -> ConsentReport:
-    """Bring the files, or the branch, back to what they were before; then record it."""
+    """Restore the files or the branch from before the delivery, then record it."""
     with workflows_of(context).changing(slug) as opened:
         at = opened.workflow.at
         delivery = at.delivery if isinstance(at, Done | Archived) else None
         if delivery is None:
             raise WorkflowRefused(
                 "nothing_delivered",
-                f"nothing of {slug} was delivered",
+                f"{slug} has no delivery to undo",
                 next_command=f"loopwright status {slug}",
             )
-        # Archiving may have written the specs: no other command writes them meanwhile.
+        # Archiving may have written the specs: the lock keeps other commands from writing them meanwhile.
         with locked(context.layout.lock(SPECS_LOCK)):
-            said = undo(context, opened.workflow, delivery)
+            sentence = undo(context, opened.workflow, delivery)
         opened.apply(e.ChangeUndone(by=actor()), actor())
         snapshot = opened.snapshot()
-    return ConsentReport(view_of(context, snapshot), said)
+    return ConsentReport(view_of(context, snapshot), sentence)

@@ -1,4 +1,4 @@
-"""What every verb works with. `wiring` makes it; a verb names no adapter."""
+"""The context of every verb: workspace, settings and adapters. `wiring` makes it; verbs name no adapter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Tell = Callable[[str], None]
 
 
 def tell_nothing(text: str) -> None:
-    """For callers that want no progress."""
+    """A `Tell` for callers that show no progress."""
     del text
 
 
@@ -51,65 +51,67 @@ class Context(msgspec.Struct, frozen=True):
     isolations: tuple[Isolation, ...]
     open_agent: Callable[[str], Agent]
     known_agents: Callable[[], tuple[Agent, ...]]
-    # What agents are told, read once; `PromptInvalid` where somebody's own text can't be used.
+    # The prompts for agents, read once; `PromptInvalid` if a file of the user or the workspace cannot be used.
     prompts: Callable[[], Book]
-    # Secrets that came to be since the call began, as a login that an agent's program refreshed.
+    # Secrets that appeared since the start, such as a login that an agent's program refreshed.
     learned: Learned = msgspec.field(default_factory=Learned)
-    # What is known of the project's git repository.
+    # A cache of what git says about the repository of the project.
     repositories: git.Repositories = msgspec.field(default_factory=git.Repositories)
 
     @property
     def project(self) -> Path:
-        """The project's top folder."""
+        """The top folder of the project."""
         return self.layout.root
 
     @property
     def store(self) -> RunStore:
-        """The workspace's runs."""
+        """The runs of the workspace."""
         return RunStore(self.layout)
 
     def wanted_sandbox_root(self) -> Path:
-        """Where sandboxes go, whether it is there or not."""
+        """The folder for sandboxes, which may not exist yet."""
         configured = self.settings.values.sandbox.root
         return Path(configured).expanduser() if configured else default_root()
 
     def sandbox_root(self) -> Path:
-        """Where sandboxes go, made and checked."""
+        """The folder for sandboxes, created and checked."""
         return prepare_root(self.wanted_sandbox_root(), self.project)
 
     def sandbox_request(self) -> FreshRequest:
-        """A sandbox of the project as it is now."""
-        wanted = self.settings.values.sandbox
+        """A sandbox with a copy of the current project."""
+        settings = self.settings.values.sandbox
         return FreshRequest(
             project=self.project,
             sandbox_root=self.sandbox_root(),
-            mode=wanted.mode,
-            exclude=tuple(wanted.exclude),
-            provide=tuple(wanted.provide),
+            mode=settings.mode,
+            exclude=tuple(settings.exclude),
+            provide=tuple(settings.provide),
             state_folders=self.layout.state_folders(),
             repositories=self.repositories,
         )
 
     def sandbox_options(self) -> SandboxOptions | LoopwrightError:
-        """Where steps run, as the settings say; or why they can't."""
+        """Where and how steps run, by the settings; or the reason why they cannot run."""
         try:
             return self.sandbox_options_for(self.sandbox_request())
         except LoopwrightError as problem:
             return problem
 
     def sandbox_options_for(self, sandbox: SandboxRequest) -> SandboxOptions:
-        """The same around a sandbox that is known already."""
-        wanted = self.settings.values.sandbox
-        return SandboxOptions(sandbox, wanted.isolation, tuple(wanted.setup), wanted.keep, self.limits(), self.shell())
+        """The same for a given sandbox."""
+        settings = self.settings.values.sandbox
+        return SandboxOptions(
+            sandbox, settings.isolation, tuple(settings.setup), settings.keep, self.limits(), self.shell()
+        )
 
     def step_environment(self) -> Environment:
-        """The caller's variables and the allow-list."""
+        """The variables of the caller, and the names that steps may see."""
         return Environment(self.environment, tuple(self.settings.values.sandbox.env))
 
     def limits(self) -> RunLimits:
-        """How long and how much."""
-        wanted = self.settings.values.run
-        return RunLimits(wanted.timeout_s, wanted.jobs, wanted.log_limit_mb << 20)
+        """Limits of time, parallel steps and log size."""
+        settings = self.settings.values.run
+        return RunLimits(settings.timeout_s, settings.jobs, settings.log_limit_mb << 20)
 
     def shell(self) -> str:
         """bash, else sh."""
@@ -117,10 +119,10 @@ class Context(msgspec.Struct, frozen=True):
         for name in ("bash", "sh"):
             if shutil.which(name, path=path):
                 return name
-        raise ToolMissing("there is no bash and no sh on PATH", hint="install bash, or correct PATH")
+        raise ToolMissing("neither bash nor sh is on PATH", hint="install bash, or fix PATH")
 
     def tools(self) -> Tools:
-        """Fresh tools for one run: a redactor learns exemptions, and must not carry them over."""
+        """New tools for one run: a redactor learns exemptions, which must not apply to the next run."""
         secrets = self.settings.values.secrets
         return Tools(
             store=self.store,
@@ -131,7 +133,7 @@ class Context(msgspec.Struct, frozen=True):
         )
 
     def stand_ins(self) -> tuple[str, ...]:
-        """Who may take over from an agent that can't go on, in turn; nobody where the user does not allow it."""
+        """The agents that may take over from a failed agent, in order; empty if failover is off."""
         self.require_agents()
         agents = self.settings.values.agents
         return tuple(agents.order) if agents.failover else ()
@@ -141,7 +143,7 @@ class Context(msgspec.Struct, frozen=True):
         return self.settings.values.agents.named.get(name, AgentSettings())
 
     def require_agents(self) -> None:
-        """Raise where the settings name an agent that is none: before anything begins, not when it is its turn."""
+        """Raise if the settings name an unknown agent: at the start, not when the agent is needed."""
         agents = self.settings.values.agents
         order = agents.order if agents.failover else ()
         for key, names in (("roles", agents.roles.values()), ("order", order)):
@@ -149,25 +151,26 @@ class Context(msgspec.Struct, frozen=True):
                 try:
                     self.open_agent(name)
                 except AgentFailed as problem:
-                    said = f"agents.{key} names an agent that is not there: {problem.message}"
-                    raise SettingsInvalid(said, hint=problem.hint) from problem
+                    message = f"agents.{key} names an unknown agent: {problem.message}"
+                    raise SettingsInvalid(message, hint=problem.hint) from problem
 
     def _redactor(self) -> Redactor:
-        """Knows by what agents log in: their credential files, and the variables of their keys whatever their names."""
+        """A redactor that also masks the logins of agents: credential files, and variables with keys under any name."""
         values = self.settings.values
         needs = [agent.needs for agent in self.known_agents() if isinstance(agent, HasNeeds)]
-        texts = dict.fromkeys(text for one in needs for text in secret_texts(one, self.environment))
-        lent = {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
-        let_in = {name for agent in values.agents.named.values() for name in agent.env}
-        keys = {name for one in needs for name in one.keys} | {name for name in let_in if self._may_be_a_key(name)}
-        return build_redactor(values.secrets, {**self.environment, **lent}, keys, self.learned)
+        texts = dict.fromkeys(text for need in needs for text in secret_texts(need, self.environment))
+        credentials = {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
+        passed_on = {name for agent in values.agents.named.values() for name in agent.env}
+        keys = {name for need in needs for name in need.keys}
+        keys |= {name for name in passed_on if self._may_be_a_key(name)}
+        return build_redactor(values.secrets, {**self.environment, **credentials}, keys, self.learned)
 
     def _may_be_a_key(self, name: str) -> bool:
-        """A variable that only an agent is let see, with a value like a key's: a region or a model is in every log."""
+        """Whether a variable for agents only has a value like a key; a region or a model name appears in every log."""
         return name not in DEFAULT_ENVIRONMENT and looks_like_a_key(self.environment.get(name, ""))
 
     def repository(self) -> git.UserRepository | None:
-        """The project's git repository, where there is one that git lets us read."""
+        """The git repository of the project; None if there is none, or git refuses to read it."""
         try:
             return self.repositories.discover(self.project) if git.is_installed() else None
         except GitFailed:
@@ -175,12 +178,12 @@ class Context(msgspec.Struct, frozen=True):
 
 
 def loops_of(context: Context) -> LoopStore:
-    """The workspace's loops."""
+    """The loops of the workspace."""
     return LoopStore(context.layout, context.clock)
 
 
 def workflows_of(context: Context) -> WorkflowStore:
-    """The workspace's workflows."""
+    """The workflows of the workspace."""
     values = context.settings.values
     gates = Gates(
         full=values.workflow.profile == "full",
@@ -192,21 +195,21 @@ def workflows_of(context: Context) -> WorkflowStore:
 
 
 def _program_folders(context: Context) -> Iterator[str]:
-    """Project folders on PATH: a new program there can stand in for the one that judges."""
+    """Project folders on PATH: a new program there could replace a program that a check runs."""
     for entry in context.environment.get("PATH", "").split(os.pathsep):
         if entry.startswith("/") and context.project in Path(entry).parents:
             yield f"{Path(entry).relative_to(context.project)}/**"
 
 
 def documents_of(context: Context) -> Catalogue:
-    """What our own documents are written with."""
-    wanted = context.settings.values.workspace
-    setting = wanted.language if wanted.document_language == "any" else wanted.document_language
+    """The catalogue for the documents that Loopwright writes."""
+    settings = context.settings.values.workspace
+    setting = settings.language if settings.document_language == "any" else settings.document_language
     return catalogue_of(language_of(setting, context.environment))
 
 
 def demand_of(context: Context) -> str:
-    """What an agent that writes documents is told; nothing where any language will do."""
+    """The instruction about the language of documents for an agent; empty if any language is allowed."""
     match context.settings.values.workspace.document_language:
         case "en":
             return f"\n\n{context.prompts().part('write_english')}"

@@ -1,7 +1,7 @@
-"""Hands a finished change over: into the user's files when it applies to what they have now, else as a branch.
+"""Delivers a finished change: into the user's files if it applies to them, else as a branch.
 
-Never a half-applied tree: what is to become of each file is durable before the first one is touched, and whoever comes
-next finishes what a crash left.
+The plan for each file is durable before the first file changes, and the next command finishes a delivery that a crash
+interrupted. A half-applied tree does not stay.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _APPLY = ("--binary", "--whitespace=nowarn", "-")
 
 
 class Delivered(msgspec.Struct, frozen=True):
-    """Where it went, and a sentence for a person."""
+    """A delivery, and a sentence for a person."""
 
     delivery: Delivery
     sentence: str
 
 
 def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: bool) -> Delivered:
-    """Hand it over in the way that is wished for, and that is possible."""
+    """Deliver as the user wants it, if possible."""
     if (already := _delivered_before(context, workflow, work)) is not None:
         return already
     repository = context.repository()
@@ -50,28 +50,28 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
     if repository is None:
         raise WorkflowRefused(
             "delivery_blocked",
-            f"there is no git repository for a branch{f', and in place it does not apply: {why}' if why else ''}",
+            f"there is no git repository for a branch{f', and the change does not apply: {why}' if why else ''}",
             next_command=_without_a_branch(context, workflow, why),
         )
     found = _branch(workflow, work, repository, context.project)
     if why is None:
         return found
-    return Delivered(found.delivery, f"it does not apply to what you have now ({why}); {found.sentence}")
+    return Delivered(found.delivery, f"the change does not apply to the current files ({why}); {found.sentence}")
 
 
 def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> str:
-    """What gets on where there is no git: the files themselves."""
+    """The next command if no branch is possible without git."""
     again = f"loopwright approve {workflow.slug} --from review --to done"
     if why is None and context.settings.values.workflow.deliver == "branch":
         return f'set workflow.deliver = "patch", then {again}'
     if why is None:
         return again
     patch = shown(context.layout.workflow(workflow.slug).document(REVIEWED))
-    return f"put the files as they were when it was built ({patch} is the work), then {again}"
+    return f"restore the files as they were for the build ({patch} is the work), then {again}"
 
 
 def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
-    """We died between the files and the journal: they are there, and stay as they are."""
+    """A delivery that a crash kept out of the journal: its files are in place."""
     folder = context.layout.workflow(workflow.slug).folder
     finish(context, workflow.slug)
     done = folder / _DONE
@@ -88,7 +88,7 @@ def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Deli
 
 
 def finish(context: Context, slug: str) -> bool:
-    """Go on with a delivery, or an undoing, that died on its way; whether there was one."""
+    """Finish a delivery or an undo that a crash interrupted; return whether there was one."""
     folder = context.layout.workflow(slug).folder
     path = folder / _PLAN
     if not path.is_file():
@@ -99,7 +99,7 @@ def finish(context: Context, slug: str) -> bool:
 
 
 def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
-    """Take it back, out of the specs, too; refused, and nothing changed, where somebody went on from it."""
+    """Undo a delivery, also in the specs; refused, without any change, if its files were changed since."""
     folder = context.layout.workflow(workflow.slug).folder
     finish(context, workflow.slug)
     plan = _undoing(context, folder, workflow, delivery)
@@ -108,17 +108,17 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
         raise WorkflowRefused(
             "undo_blocked",
             f"these files were changed after the delivery: {', '.join(changed[:5])}",
-            next_command="take your changes to them aside, then try again",
+            next_command="set your changes to these files aside, then try again",
         )
     said = _drop_branch(context, delivery) if delivery.how == "branch" else ""
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
-    return "; ".join(part for part in (said, f"{len(plan.moves)} files are as they were before") if part)
+    return "; ".join(part for part in (said, f"{len(plan.moves)} files were restored") if part)
 
 
 def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> DeliveryPlan:
-    """Everything that is to be turned around: what was delivered, and what archiving wrote."""
-    # Where we died before the journal heard of it, the files are back already, and the plan is among the undone.
+    """The plan of an undo: what was delivered, and what archiving wrote."""
+    # After a crash before the journal's line the files are restored already, and the plan is marked as undone.
     done = next((path for path in (folder / _DONE, folder / _UNDONE) if path.is_file()), None)
     moves: tuple[FileMove, ...] = ()
     if delivery.how == "patch" and done is not None:
@@ -131,7 +131,7 @@ def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Deliv
     specs = tuple(
         FileMove(path=names[write.path], before=write.before, after=write.after)
         for write in at.writes
-        # A candidate for a decision that somebody wrote on is theirs.
+        # A decision candidate that a person edited stays.
         if write.kind != "candidate" or _digest(context.project / names[write.path]) == write.after
     )
     back = os.path.relpath(context.layout.change(at.change_id), context.layout.root)
@@ -139,7 +139,7 @@ def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Deliv
 
 
 def _why_not_in_place(context: Context, work: Built) -> str | None:
-    """Whether the patch applies to the files as they are now, all of it."""
+    """Why the patch does not apply to the current files; None if it does."""
     if not work.patch:
         return None
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
@@ -161,7 +161,7 @@ def _in_place(context: Context, workflow: Workflow, work: Built, repository: Use
 
 
 def _planned(context: Context, folder: Path, work: Built, repository: UserRepository | None) -> DeliveryPlan:
-    """What becomes of each file: made in a copy of those that the patch touches, kept by content."""
+    """The plan for each file: the patch is applied to copies of the files, which are kept by content."""
     names = _touched(work)
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         copy = Path(scratch) / "files"
@@ -190,7 +190,7 @@ def _move(project: Path, copy: Path, name: str, folder: Path) -> FileMove:
 
 
 def _carry_out(context: Context, folder: Path, plan: DeliveryPlan) -> None:
-    """Every file that is not through yet; then the plan is history."""
+    """Change every file that is not changed yet, then mark the plan as done."""
     for move in plan.moves:
         target = context.project / move.path
         if state_of(move, _digest(target), undoing=plan.undoing) is not FileState.BEFORE:
@@ -221,7 +221,7 @@ def _put(target: Path, digest: str, mode: int, folder: Path) -> None:
 
 
 def _drop_empty_folders(folder: Path, top: Path) -> None:
-    """Those that came with the change go with it."""
+    """Remove folders that are empty now."""
     while folder != top and top in folder.parents:
         try:
             folder.rmdir()
@@ -231,12 +231,12 @@ def _drop_empty_folders(folder: Path, top: Path) -> None:
 
 
 def _touched(work: Built) -> list[str]:
-    """Every path of the patch, both sides of a rename."""
+    """Every path in the patch, including both sides of a rename."""
     if not work.patch:
         return []
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         reader = git.make_private(Path(scratch) / "git", Path(scratch))
-        # Each way round git names the side that it leads to; with -z no name is quoted.
+        # git names only the resulting side, so ask in both directions. With -z no name is quoted.
         both = [reader.run("apply", "--numstat", "-z", *way, "-", stdin=work.patch) for way in ((), ("-R",))]
     rows = (row for listed in both for row in listed.split(b"\0") if row.count(b"\t") >= 2)
     return sorted({os.fsdecode(row.split(b"\t", 2)[2]) for row in rows})
@@ -271,7 +271,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _branch(workflow: Workflow, work: Built, repository: UserRepository, project: Path) -> Delivered:
-    """A commit on the base that was built on, on a branch of its own; one step, by git itself."""
+    """Create a branch with one commit on the build's base."""
     name = f"loopwright/{workflow.slug}"
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         maker = git.make_private(
@@ -281,12 +281,12 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
         make_folder(Path(scratch) / "tree")
         start = work.tree.commit
         maker.run("read-tree", *([start] if start else ["--empty"]))
-        # A project may be a folder of its repository: what is beside it stays as it is.
+        # A project may be a folder of its repository. The rest of the repository stays unchanged.
         below = _below(project, repository)
         there = (f"--directory={below}", *_APPLY) if below else _APPLY
         alone = not work.patch or maker.succeeds("apply", "--cached", *there, stdin=work.patch)
         if not alone:
-            # It rests on what was not committed when the build began: without that there is no such tree.
+            # The work depends on changes that were not committed when the build began.
             maker.run("apply", "--cached", *_APPLY, stdin=work.since_commit)
         tree = maker.run("write-tree").decode().strip()
         if not alone and below:
@@ -295,12 +295,16 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
         who = ("user.name=loopwright", "user.email=loopwright@localhost")
         message = f"{workflow.slug}\n\n{workflow.idea}"
         commit = maker.run("commit-tree", tree, *parents, "-m", message, config=who).decode().strip()
-        # We died before the journal heard of it: the branch with this very work on this very base is ours.
+        # A crash came before the journal's line: a branch with this work on this base is Loopwright's.
         commit = _published(maker, repository, name, tree, start) or commit
         name = name if git.branch_commit(repository, name) in (None, commit) else _free_branch(repository, name)
         git.publish_branch(repository, maker, commit, name)
     delivery = Delivery(how="branch", where=name, before=commit, patch_sha256=work.tree.patch_sha256)
-    rest = "" if alone else " (with what you had not committed when it was built: the work rests on that)"
+    rest = (
+        ""
+        if alone
+        else " (with the changes that were not committed when it was built, because the work depends on them)"
+    )
     return Delivered(delivery, f"it is on the branch {name}{rest}: git merge {name}")
 
 
@@ -315,19 +319,19 @@ def _published(
 
 
 def _free_branch(repository: UserRepository, name: str) -> str:
-    """Somebody else's branch of that name stays as it is."""
+    """A free branch name: an existing branch is left alone."""
     names = (f"{name}-{number}" for number in itertools.count(2))
     return next(one for one in names if git.branch_commit(repository, one) is None)
 
 
 def _below(project: Path, repository: UserRepository) -> str:
-    """The project's folder in its repository; nothing where it is the whole of it."""
+    """The project's folder in its repository; empty if the project is the whole repository."""
     place = os.path.relpath(project.resolve(), repository.top.resolve())
     return "" if place == "." else place
 
 
 def _put_below(maker: git.PrivateRepository, start: str | None, below: str, tree: str) -> str:
-    """The commit's tree with another one in place of a folder."""
+    """The commit's tree with a folder replaced by another tree."""
     maker.run("read-tree", *([start] if start else ["--empty"]))
     maker.run("rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", below)
     maker.run("read-tree", f"--prefix={below}/", tree)
@@ -337,15 +341,17 @@ def _put_below(maker: git.PrivateRepository, start: str | None, below: str, tree
 def _drop_branch(context: Context, delivery: Delivery) -> str:
     repository = context.repository()
     if repository is not None and git.branch_commit(repository, delivery.where) is None:
-        return f"the branch {delivery.where} is gone"
+        return f"the branch {delivery.where} was deleted"
     merged = repository is not None and git.is_in_head(repository, delivery.before)
     if repository is None or not git.drop_branch(repository, delivery.where, delivery.before):
         raise WorkflowRefused(
             "undo_blocked",
-            f"the branch {delivery.where} is not any more what was delivered",
+            f"the branch {delivery.where} differs from what was delivered",
             next_command=f"git branch -D {delivery.where}, by hand",
         )
     if merged:
-        # What people merged is theirs: we commit nothing on their branch.
-        return f"the branch {delivery.where} is gone, but you merged it: git revert {delivery.before[:12]} takes it out"
-    return f"the branch {delivery.where} is gone"
+        # Loopwright commits nothing on the user's branch.
+        return (
+            f"the branch {delivery.where} was deleted, but you merged it: git revert {delivery.before[:12]} undoes it"
+        )
+    return f"the branch {delivery.where} was deleted"

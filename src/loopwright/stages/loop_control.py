@@ -1,4 +1,4 @@
-"""Makes loops, lifts their holds and adds tasks: for people, and for the build of a workflow."""
+"""Creates loops, lifts their holds and adds tasks: for people, and for the build of a workflow."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from loopwright.stages.person import actor
 from loopwright.stages.spending import limits_for, task_limits_for
 from loopwright.workspace.layout import record_choice
 
-# What a person's resume lifts: their own pause, and what they were asked to look at.
+# Holds that `resume` by a person lifts: a pause, and holds that ask a person to look.
 _LIFTED = frozenset({Holder.OPERATOR, Holder.BLOCKER, Holder.QUOTA, Holder.PROOF})
 NO_LIMITS = Budget()
 _LETTERS = string.ascii_lowercase + string.digits
 
 
 class LoopRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop that somebody wants."""
+    """The fields of a new loop."""
 
     title: str
     description: str = ""
@@ -43,17 +43,17 @@ class LoopRequest(msgspec.Struct, frozen=True, kw_only=True):
     priority: int = 0
     budget: Budget = Budget()
     task_budget: Budget = Budget()
-    # Names for the tasks where they have some, one for each; and the workflow that they build.
+    # Ids of the tasks, one for each, or none; and the workflow that the tasks build.
     task_ids: tuple[str, ...] = ()
     workflow: str | None = None
 
 
 def create_loop(context: Context, request: LoopRequest) -> Loop:
-    """A new loop, which waits for its tasks or for a start."""
+    """Create a loop. It waits for tasks or for a start."""
     record_choice(context.layout)
     settings = context.settings.values
     loop_id = f"loop-v2-{context.clock():%Y%m%d}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
-    wanted = LoopCreated(
+    created = LoopCreated(
         loop_id=loop_id,
         title=fit_words(context, "the title", request.title),
         description=fit(context, "the description", request.description),
@@ -71,14 +71,14 @@ def create_loop(context: Context, request: LoopRequest) -> Loop:
         Task(
             id=request.task_ids[number - 1] if request.task_ids else f"T-{number}",
             description=fit_words(context, "a task", text),
-            tool=wanted.agent or "bash",
+            tool=created.agent or "bash",
             mode="write",
             status="pending",
             created_at=now,
         )
         for number, text in enumerate(request.tasks, start=1)
     )
-    return loops_of(context).create(wanted, actor(), *(e.TaskAdded(task=task) for task in tasks))
+    return loops_of(context).create(created, actor(), *(e.TaskAdded(task=task) for task in tasks))
 
 
 def lift_holds(
@@ -89,16 +89,16 @@ def lift_holds(
     task_budget: Budget = NO_LIMITS,
     revision: int | None = None,
 ) -> Loop:
-    """Lift every hold that a person can lift; the budget's hold too, if the budget now has room."""
+    """Lift every hold that a person can lift, and a budget hold if the new budget allows more."""
     with loops_of(context).changing(loop_id, revision=revision) as opened:
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
         lifts = _lifted(before, after, now := stamp(context.clock()))
         is_lifted = isinstance(before.phase, Held) and any(hold.holder in lifts for hold in before.phase.holds)
-        # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
-        if is_lifted or not (isinstance(before.phase, Running) or _is_given_room(before, after, now)):
+        # A running loop has no hold to lift: its worker died, and the caller starts another one.
+        if is_lifted or not (isinstance(before.phase, Running) or _budget_was_the_obstacle(before, after, now)):
             if not isinstance(before.phase, Held) and after != before and (over := still_over(after, now)) is not None:
-                raise LoopRefused(over.code, over.message, hint="give it more than that")
+                raise LoopRefused(over.code, over.message, hint="set a higher limit")
             opened.apply(c.Resume(lifts=lifts), actor())
         if after.budget != before.budget:
             opened.apply(e.BudgetSet(budget=after.budget), actor())
@@ -108,25 +108,25 @@ def lift_holds(
 
 
 def _lifted(before: Loop, after: Loop, now: str) -> frozenset[Holder]:
-    """Of an agent's own limit only a try tells whether it was raised; what of ours is used up holds the loop again."""
+    """The holders to lift. Only a new turn shows whether the limit of an agent was raised, so that hold is lifted."""
     holds = before.phase.holds if isinstance(before.phase, Held) else ()
     has_room = still_over(after, now) is None or any(is_own_limit(hold) for hold in holds)
     lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
-    return lifts | {Holder.DECISION} if is_held_for_choice(before) else lifts  # whoever drives it asks again
+    return lifts | {Holder.DECISION} if is_held_for_choice(before) else lifts  # the worker asks again
 
 
-def _is_given_room(before: Loop, after: Loop, now: str) -> bool:
-    """Whether more is all that it needs: tasks are planned also for one that was not started, is over, or asks."""
+def _budget_was_the_obstacle(before: Loop, after: Loop, now: str) -> bool:
+    """Whether only the budget was in the way: tasks can be planned for a loop that does not run."""
     return any(over(before, now) is not None and over(after, now) is None for over in (still_over, hold_before_call))
 
 
 def has_worker(context: Context, loop_id: str) -> bool:
-    """Whether a living process drives the loop."""
+    """Whether a process drives the loop."""
     return is_held(context.layout.loop_worker(loop_id))
 
 
 def pending_task(context: Context, loop: Loop, description: str, *, tool: str, mode: TaskMode = "write") -> Task:
-    """A new task for a loop, with the first free id; without a tool the loop's agent does the task."""
+    """A new task for a loop, with the first free id; without a tool, the agent of the loop does the task."""
     taken = {task.id for task in loop.tasks}
     free = next(name for number in range(1, len(taken) + 2) if (name := f"T-{number}") not in taken)
     return Task(

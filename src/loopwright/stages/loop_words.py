@@ -1,4 +1,4 @@
-"""What people type into a loop stands in files that agents and other tools read: it is checked before it is written."""
+"""Checks the texts that people type into a loop: agents and other tools read the files that contain them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from loopwright.stages.person import actor
 
 
 def fit(context: Context, what: str, text: str) -> str:
-    """The text as it may be kept; `SecretLeak` when a secret is in it, as in a plan."""
+    """The text as it may be stored; `SecretLeak` if it contains a secret."""
     try:
         data = text.encode()
     except UnicodeEncodeError as problem:
-        raise WrongUsage(f"{what} is not UTF-8", hint="check the terminal's encoding; nothing was written") from problem
+        raise WrongUsage(
+            f"{what} is not UTF-8", hint="check the encoding of the terminal; nothing was written"
+        ) from problem
     return fit_bytes(context, what, data).decode("utf-8", "replace")
 
 
 def fit_words(context: Context, what: str, text: str) -> str:
-    """The same for what can't be left out."""
+    """The same for a text that must not be empty."""
     if not text.strip():
-        raise WrongUsage(f"{what} needs words", hint="say what is wanted; nothing was written")
+        raise WrongUsage(f"{what} is empty", hint="write a text; nothing was stored")
     return fit(context, what, text)
 
 
@@ -30,8 +32,8 @@ def fit_bytes(context: Context, what: str, data: bytes) -> bytes:
     scanned = context.tools().redactor.scan(data, what, trusts_pragma=True)
     if scanned.must_stop:
         raise SecretLeak(
-            f"a secret is in what would be kept: {scanned.findings[0].sentence()}",
-            hint="take it out, or name a variable that holds it; nothing was written",
+            f"the text contains a secret: {scanned.findings[0].sentence()}",
+            hint="remove the secret, or refer to a variable that contains it; nothing was stored",
         )
     return scanned.clean.data
 
@@ -39,7 +41,7 @@ def fit_bytes(context: Context, what: str, data: bytes) -> bytes:
 def answer_decision(
     context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None
 ) -> Loop:
-    """Record the answer; the loop's hold is lifted when no decision is open any more."""
-    said = fit(context, "the answer", text)
+    """Record the answer; the hold of the loop is lifted when no question is open."""
+    answer = fit(context, "the answer", text)
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=said, by=actor()), actor())
+        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=answer, by=actor()), actor())

@@ -1,4 +1,4 @@
-"""`loopwright loop start`: drive a loop in this process until it is over or held."""
+"""Drives a loop in this process until it ends or is held. One process at a time."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ _TRIES, _LOOK_S = 5, 0.02
 def start(
     context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, adapt: Adapt | None = None
 ) -> Loop:
-    """Start a loop, or continue one whose worker is gone. One worker at a time.
+    """Start a loop, or continue a loop whose worker is gone. A loop has one worker at a time.
 
-    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `adapt` adds
-    what a build needs.
+    `ask` lets a person choose the next action in interactive mode; without it, the loop is held for a choice. `adapt`
+    adds what a build needs.
     """
     store = loops_of(context)
     with as_worker(context, loop_id):
         context.require_agents()
-        after = _drive(context, loop_id, cancellation, ask or nobody, adapt, _start)
-    # A person who resumed the loop while this worker was leaving saw that the loop had a worker.
+        after = _drive(context, loop_id, cancellation, ask or no_choice, adapt, _start)
+    # If a person resumed the loop while this worker was about to end, no other worker was started.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
         try:
             with as_worker(context, loop_id):
-                after = _drive(context, loop_id, cancellation, ask or nobody, adapt)
+                after = _drive(context, loop_id, cancellation, ask or no_choice, adapt)
         except LoopRefused as refusal:
             if refusal.blocker != HAS_WORKER:
                 raise
@@ -64,7 +64,7 @@ def start(
 
 
 def _start(opened: OpenedLoop) -> None:
-    """A running loop without a worker is one whose worker died: it continues where that worker was."""
+    """Start the loop, unless it runs already: then its worker died, and the loop continues."""
     if is_held_for_choice(opened.loop):
         opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
     if not opened.loop.is_for_a_worker:
@@ -79,7 +79,7 @@ def _drive(
     adapt: Adapt | None,
     start: Callable[[OpenedLoop], None] | None = None,
 ) -> Loop:
-    """Until it is over or held; a long pause ends this part of the work, and not all of it."""
+    """Drive until the loop ends or is held. A nested cancellation ends this call, not the whole command."""
     with cancellation.nested() as inner:
         worker = worker_context_for(context, inner, Freezer(), ask)
         return drive(loop_id, adapt(worker) if adapt is not None else worker, start)
@@ -87,12 +87,12 @@ def _drive(
 
 @contextmanager
 def as_worker(context: Context, loop_id: str) -> Iterator[None]:
-    """Be the only worker of a loop for the block; what a dead worker left is settled first."""
+    """Be the only worker of a loop during the block; leftovers of a dead worker are settled first."""
     loops_of(context).load(loop_id)
     for _ in range(_TRIES):
         if (lock := try_lock(context.layout.loop_worker(loop_id))) is not None:
             break
-        # A process that tests whether the loop has a worker holds the lock for an instant.
+        # A process that checks whether a loop has a worker holds the lock for an instant.
         time.sleep(_LOOK_S)
     else:
         raise driven_already(context, loop_id)
@@ -103,27 +103,27 @@ def as_worker(context: Context, loop_id: str) -> Iterator[None]:
         lock.release()
 
 
-def nobody(loop: Loop) -> None:
-    """There is no terminal to ask at."""
+def no_choice(loop: Loop) -> None:
+    """An `Ask` for workers without a terminal: it makes no choice."""
     del loop
 
 
 def driven_already(context: Context, loop_id: str) -> LoopRefused:
-    """The refusal for a second worker; it names the first."""
+    """The refusal of a second worker; it names the first."""
     loop = loops_of(context).load(loop_id)
     worker, turn = loop.worker, loop.open_turn
     who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker is not None else "another process"
     return LoopRefused(
         HAS_WORKER,
-        f"the loop {loop_id} is driven by {who} already",
-        hint=f"`loopwright loop turn {loop_id}` shows the turn that waits to be taken by hand"
+        f"loop {loop_id} is already driven by {who}",
+        hint=f"`loopwright loop turn {loop_id}` shows the turn that you can take by hand"
         if turn is not None and turn.is_by_hand
-        else f"`loopwright loop watch {loop_id}` follows it; `pause` and `stop` reach it",
+        else f"`loopwright loop watch {loop_id}` follows it; `loop pause` and `loop stop` control it",
     )
 
 
 def worker_context_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> WorkerContext:
-    """What a worker of this workspace works with."""
+    """The context of a worker in this workspace."""
     values, environment, limits = context.settings.values, context.step_environment(), context.limits()
     return WorkerContext(
         store=loops_of(context),
@@ -158,13 +158,13 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
 
 
 def settle_after_a_dead_worker(context: Context, loop_id: str, actor: str) -> None:
-    """End what it left running, count what that used, clear its sandbox; the caller holds the worker's lock."""
+    """End leftover processes of a dead worker, count their cost, clear its sandbox. The caller holds its lock."""
     _end_its_turn(context, loop_id, actor)
     recover(context)
 
 
 def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
-    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
+    """End an agent that outlived its worker, and count its cost, before its sandbox is removed."""
     store = LoopStore(context.layout, context.clock)
     turn = store.load(loop_id).open_turn
     if turn is None:
@@ -172,13 +172,13 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
     mailbox = Path(turn.mailbox)
     end_processes(context, mailbox)
     if turn.is_by_hand and place.is_unfinished(mailbox.parent):
-        _say_what_is_kept(store, context, loop_id, mailbox.parent, actor)
+        _record_kept_work(store, context, loop_id, mailbox.parent, actor)
     count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
 
 
-def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
+def _record_kept_work(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
     repo = shown(place.work_tree_in(folder))
-    said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
-    error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
+    message = f"the worker died before the turn was handed in; the work is kept in {repo}"
+    error = ErrorLine(action="worker", message=message, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:
         opened.apply(e.ErrorNoted(error=error), actor)

@@ -1,4 +1,4 @@
-"""Which workflow is meant, and which move."""
+"""Names of workflows and of transitions, as users type them."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ _LONGEST = 64
 
 
 def slug_of(text: str) -> str:
-    """A name that can stand in a path: lower case, and `-` for everything but letters and digits."""
+    """A name that is safe in a path: lower case, with `-` for everything but letters and digits."""
     slug = re.sub(r"[^a-z0-9]+", "-", text.strip().lower()).strip("-")
     if not slug:
-        raise WrongUsage(f"'{text}' leaves no name: a workflow needs a letter or a digit", hint="name it otherwise")
+        raise WrongUsage(f"'{text}' contains no letter and no digit", hint="choose another name for the workflow")
     if len(slug) > _LONGEST:
         raise WrongUsage(
-            f"the name '{slug[:20]}…' has {len(slug)} characters, {_LONGEST} are the most", hint="shorten it"
+            f"the name '{slug[:20]}…' has {len(slug)} characters; the limit is {_LONGEST}", hint="choose a shorter name"
         )
     return slug
 
 
 def transition_of(origin: str, target: str) -> Transition:
-    """The move between two stages; those that do not exist are named as such."""
+    """The transition between two stages; `WorkflowRefused` if there is no such transition."""
     try:
         return Transition(f"{origin}->{target}")
     except ValueError as problem:
         known = ", ".join(Transition)
         raise WorkflowRefused(
             "invalid_transition",
-            f"there is no way from '{origin}' to '{target}' (there are: {known})",
+            f"there is no transition from '{origin}' to '{target}' (transitions: {known})",
             next_command="loopwright status",
         ) from problem

@@ -1,4 +1,4 @@
-"""A workflow's calls of agents while they are under way, and what those used whose process died."""
+"""Open agent turns of a workflow, and the cost of turns whose process died."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from loopwright.workflow.store import Opened
 
 @contextmanager
 def under_way(context: Context, turn: OpenTurn) -> Iterator[None]:
-    """A call that is under way. One that is on record and whose lock is free is one whose process died."""
+    """Lock an open turn during the block. A recorded open turn without a lock belongs to a dead process."""
     path = _lock_of(context, turn)
     with locked(path):
         try:
@@ -29,7 +29,7 @@ def under_way(context: Context, turn: OpenTurn) -> Iterator[None]:
 
 
 def count_the_dead(context: Context, workflow: Workflow) -> Workflow:
-    """Pay, once, for every call whose process died at it; the workflow after that."""
+    """Record once the cost of every turn whose process died; return the workflow after that."""
     for turn in workflow.open_turns:
         path = _lock_of(context, turn)
         if (lock := try_lock(path)) is None:
@@ -47,7 +47,7 @@ def count_the_dead(context: Context, workflow: Workflow) -> Workflow:
 
 
 def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:
-    """Put the cost of a turn into the workflow's journal; the turn is not open any more."""
+    """Record the cost of a turn in the journal of the workflow, and close the turn."""
     entry = Cost(
         role=cost.role, agent=cost.agent, stage=stage, wall_s=cost.worked_s, usd=cost.usd, tokens=cost.tokens,
         is_computed=cost.is_computed, is_cut_off=cost.is_cut_off,
@@ -67,16 +67,16 @@ def _lock_of(context: Context, turn: OpenTurn) -> Path:
 
 
 def end_processes(context: Context, mailbox: Path) -> None:
-    """Before its sandbox is cleared: an agent that outlived whoever asked it is ended."""
+    """Before the sandbox is cleared: end an agent that outlived the process that started it."""
     folder, root = mailbox.parent, context.wanted_sandbox_root().resolve()
     if folder in (*place.leftovers(root, context.project), *place.unfinished(root, context.project)):
         place.end_processes(folder)
 
 
 def reporter_of(context: Context, agent: str) -> ReportsCost | None:
-    """Who can tell what it used; None where that agent can't, or is gone."""
+    """The adapter that reports the cost of this agent; None if it reports none, or is unknown."""
     try:
-        found = context.open_agent(agent)
+        adapter = context.open_agent(agent)
     except AgentFailed:
         return None
-    return found if isinstance(found, ReportsCost) else None
+    return adapter if isinstance(adapter, ReportsCost) else None

@@ -1,7 +1,7 @@
-"""The prompts in force: ours, and the texts of the workspace and the user that replace them.
+"""The prompts for agents: the built-in ones, and the files of the workspace and the user that replace them.
 
-The language is `agents.language`, else the language that documents must be in, else English. The language of the person
-who types has no influence: the agents of two people who work on one workflow are told the same.
+The language is `agents.language`, else the language of documents, else English. It does not depend on the language of
+the user: if two people work on one workflow, their agents get the same prompts.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from loopwright.errors import PromptInvalid
 from loopwright.workspace.layout import Layout, user_prompts
 from loopwright.workspace.settings_model import Values
 
-REMEDY = "correct or remove it; `loopwright prompts show NAME --ours` prints ours"
+REMEDY = "fix or remove the file; `loopwright prompts show NAME --ours` prints the built-in prompt"
 
 
 def open_book(layout: Layout, values: Values) -> Book:
-    """What agents of this workspace are told; `PromptInvalid` names every text that can't be used."""
+    """The prompts for agents of this workspace; `PromptInvalid` lists every file that cannot be used."""
     own, unusable = find_user_prompts(prompt_folders(layout))
     if unusable:
         raise invalid_prompts(unusable)
@@ -34,17 +34,17 @@ def open_book(layout: Layout, values: Values) -> Book:
 
 
 def chosen_language(values: Values) -> PromptLanguage:
-    """The language in which agents are asked."""
+    """The language of prompts."""
     if values.agents.language != "auto":
         return values.agents.language
     return "zh" if values.workspace.document_language == "zh" else "en"
 
 
 def prompt_folders(layout: Layout) -> tuple[PromptFolder, ...]:
-    """The folders of texts that replace ours; the workspace's comes first."""
+    """The folders of prompts that replace built-in ones; the folder of the workspace comes first."""
     return PromptFolder(layout.prompts, "workspace"), PromptFolder(user_prompts(), "user")
 
 
 def invalid_prompts(unusable: Sequence[UnusablePrompt]) -> PromptInvalid:
-    """The error that names these texts."""
-    return PromptInvalid(f"not usable as a prompt: {problems_in_words(unusable)}", hint=REMEDY)
+    """The error that lists these files."""
+    return PromptInvalid(f"invalid prompts: {problems_in_words(unusable)}", hint=REMEDY)

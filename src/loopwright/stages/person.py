@@ -1,4 +1,4 @@
-"""The person at the keyboard: their name, and the commands that only a person may give."""
+"""The person at the keyboard: the user name, and the check that a command comes from a person."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from loopwright.kernel import process_tree
 
 
 def require_person(environment: Mapping[str, str], command: str) -> None:
-    """Raise `InsideAgent` when an agent of ours is among our ancestors, or left its mark in the environment."""
+    """Raise `InsideAgent` if this process runs inside an agent that Loopwright started."""
     mark = f"{AGENT_MARK}=".encode()
     ancestors = process_tree.ancestors(os.getpid())
     if AGENT_MARK in environment or any(process_tree.environment_has(pid, mark) for pid in ancestors):
         raise InsideAgent(
-            f"`loopwright {command}` is a person's decision, and this is an agent's process",
-            hint="a person types it in a terminal of their own",
+            f"`loopwright {command}` is for people only, but an agent runs this process",
+            hint="let a person type the command in a terminal",
         )
 
 

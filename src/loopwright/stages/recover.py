@@ -1,4 +1,4 @@
-"""Cleans up after instances of us that died: their processes, their sandboxes, their unfinished records."""
+"""Cleans up after Loopwright processes that died: their child processes, sandboxes and unfinished records."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from loopwright.version import VERSION
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """What was found and put in order."""
+    """The sandboxes and runs that were cleaned up."""
 
     sandboxes: tuple[str, ...]
     runs: tuple[str, ...]
 
 
 def recover(context: Context) -> Recovered:
-    """End what a dead run left running, remove its sandbox, and close its record as interrupted."""
+    """End leftover processes of dead runs, remove their sandboxes, and close their records as interrupted."""
     sandboxes = []
-    # A root that is not safe to use is not safe to clean either; whoever opens a sandbox there gets the error.
+    # A root that is not safe to use is not safe to clean; opening a sandbox there reports the error.
     with suppress(SandboxCreateFailed):
         for leftover in place.leftovers(context.sandbox_root(), context.project):
-            with suppress(StorageFailed):  # one that can't be removed must not keep the others; doctor names it
+            with suppress(StorageFailed):  # one failure must not stop the rest; `doctor` reports it
                 place.clear(leftover)
                 sandboxes.append(leftover.name)
         place.drop_stale_locks(context.sandbox_root())
@@ -51,29 +51,29 @@ def recover(context: Context) -> Recovered:
         try:
             remove_stale_temporaries(folder.path)
             if (folder.path / EVIDENCE).is_file():
-                with suppress(DamagedFile):  # not what we wrote, so not ours to vouch for
+                with suppress(DamagedFile):  # damaged evidence must not become a valid record
                     context.store.adopt(dead.run_id, stamp(context.clock()))
             else:
                 _close(context, folder, dead.origin)
         finally:
             folder.release()
         runs.append(dead.run_id)
-    _latch_what_was_cut_short(context)
+    _latch_interrupted_failure(context)
     return Recovered(tuple(sandboxes), tuple(runs))
 
 
 def latches(code: str) -> bool:
-    """Whether a failure with this code waits for a person."""
+    """Whether a failure with this code latches the workspace."""
     return code not in ("LATCHED", "INTERRUPTED")
 
 
 def latch(context: Context, run_id: str, reason: str) -> None:
-    """Latch the workspace; it may be latched already."""
+    """Latch the workspace, unless it is latched already."""
     set_latch(context.layout.latch, created_at=stamp(context.clock()), reason=reason, run_id=run_id)
 
 
-def _latch_what_was_cut_short(context: Context) -> None:
-    """A run that failed and died before its result was written must still wait for a person."""
+def _latch_interrupted_failure(context: Context) -> None:
+    """Latch for a run that failed, but whose process died before it wrote result and latch."""
     recorded = context.store.recorded()
     if not recorded or not context.settings.values.run.latch or not context.layout.result.exists():
         return
@@ -89,7 +89,7 @@ def _latch_what_was_cut_short(context: Context) -> None:
 
 
 def _close(context: Context, folder: RunFolder, origin: RunOrigin) -> None:
-    """Its logs stay as they are; they are named, with no claim about what they are worth."""
+    """Record the run as interrupted. Its logs stay and are listed, without any claim about them."""
     files = sorted(path for path in folder.path.rglob("*") if path.is_file() and not path.is_symlink())
     digests = {str(path.relative_to(folder.path)): sha256_of_file(path) for path in files}
     now = stamp(context.clock())

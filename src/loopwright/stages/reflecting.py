@@ -1,4 +1,4 @@
-"""The workspace's reflections: whether they are captured, where they are kept, and the rules of the risk floor."""
+"""The reflections of a workspace: whether they are captured, where they are stored, and the rules for the risk."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from loopwright.workspace.layout import user_home
 
 
 def capture_mode(context: Context) -> CaptureMode:
-    """REFLECTION_MODE, else the setting; what is neither solo nor orchestrated is off."""
+    """REFLECTION_MODE, else the setting; every value except `solo` and `orchestrated` means off."""
     mode = context.environment.get("REFLECTION_MODE") or context.settings.values.reflection.mode
     return "solo" if mode == "solo" else "orchestrated" if mode == "orchestrated" else "off"
 
 
-def wanted_of(context: Context) -> CaptureSettings:
-    """Where this workspace's reflections are kept, as the hook finds it: a workspace is trusted less than its user."""
+def capture_settings(context: Context) -> CaptureSettings:
+    """The settings of captures, read as the hook reads them: a workspace is trusted less than its user."""
     home = context.environment.get("HOME") or str(user_home())
     return CaptureSettings(str(context.layout.root), home, context.environment)
 
 
 def folder_of(context: Context) -> Path:
-    """Where this workspace's reflections are."""
-    wanted = wanted_of(context)
-    return Path(wanted.folder or wanted.own_folder)
+    """The folder of the reflections."""
+    settings = capture_settings(context)
+    return Path(settings.folder or settings.own_folder)
 
 
 def rules_of(context: Context) -> RuleSet:
-    """The rule set of the settings, with the project's own rules in it."""
-    wanted = context.settings.values.risk
+    """The rule set of the settings, with the rules of the project added."""
+    settings = context.settings.values.risk
     own = [
         ProjectRule(rule.surface, frozenset(rule.words), tuple(rule.paths), rule.weight, rule.lower, rule.because)
-        for rule in wanted.rules
+        for rule in settings.rules
     ]
     try:
-        return with_project_rules(RULE_SETS[wanted.ruleset], own)
+        return with_project_rules(RULE_SETS[settings.ruleset], own)
     except ValueError as problem:
         origin = context.settings.origins.get(("risk", "rules"), "settings")
         raise SettingsInvalid(
-            f"{origin}: {problem}", hint="correct it; docs/risk.md says what a rule may be"
+            f"{origin}: {problem}", hint="fix the rule; docs/risk.md describes the fields"
         ) from problem
 
 
 def reflections_of(context: Context) -> Reflections | None:
-    """Keeps reflections on a loop's work; None unless the settings ask for that."""
+    """Stores reflections on the work of loops; None if reflections are off."""
     mode = capture_mode(context)
     return None if mode == "off" else _Keeper(context, mode)
 
@@ -70,16 +70,16 @@ class _Keeper:
         return points.has_point(folder_of(self._context), work.session, point)
 
     def keep(self, work: points.ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
-        context, called = self._context, records.safe_name(work.session)
-        place = wanted_of(context).make_folder()
+        context, session = self._context, records.safe_name(work.session)
+        folder = capture_settings(context).make_folder()
         work = replace(work, task_ref=context.environment.get("REFLECTION_TASK_REF") or work.task_ref)
-        earlier, at_ms = records.attempts_so_far(place, called), int(context.clock().timestamp() * 1000)
+        earlier, at_ms = records.attempts_so_far(folder, session), int(context.clock().timestamp() * 1000)
         floor = Floor(context.settings.values.risk.threshold, rules_of(context))
         clean = context.tools().redactor.clean
         made = points.reflection_on(
             work, said, floor, repo=context.project.name, mode=self._mode, at_ms=at_ms, earlier=earlier
         )
         record = points.without_secrets(made, lambda text: clean(text).text)
-        name = records.free_name(place, called, at_ms, point)
-        whole = record if point is None else Capture(point=point, reflection=record)
-        records.write_record(place, name, msgspec.to_builtins(whole))
+        name = records.free_name(folder, session, at_ms, point)
+        stored = record if point is None else Capture(point=point, reflection=record)
+        records.write_record(folder, name, msgspec.to_builtins(stored))

@@ -1,4 +1,4 @@
-"""Asks an agent for a new plan after a failure, in a sandbox of its own, and keeps what each turn cost."""
+"""Asks an agent for a new plan after a failure, in a separate sandbox, and records the cost of each turn."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from loopwright.stages.context import Context
 
 
 class FailedAttempt(msgspec.Struct, frozen=True):
-    """A failed attempt. `number` counts the new plans that are asked for, `tries` is the limit."""
+    """A failed attempt. `number` counts the requests for a new plan, `tries` is their limit."""
 
     last: Finished
     failure: Failure
@@ -42,7 +42,7 @@ class FailedAttempt(msgspec.Struct, frozen=True):
     tries: int
 
     def blocker(self) -> LatestBlocker:
-        """The card of what blocks."""
+        """The blocker card of the failure."""
         evidence = self.last.evidence
         envelope = envelope_of(evidence, self.failure, plan="", written=[], missing=False)
         return blocker_of(envelope, evidence, self.last.folder, self.failure)
@@ -56,17 +56,17 @@ class NewPlan(msgspec.Struct, frozen=True):
 
 
 def can_be_replanned(failure: Failure) -> bool:
-    """Whether another plan could help; a secret, a latch or a person's stop is not the plan's fault."""
+    """Whether another plan could help. It cannot for a secret, a latch or a stop by a person."""
     return failure.code in ("STEP_FAILED", "INVALID_PLAN")
 
 
 class Replanner:
-    """Asks for new plans during one command: the agent that was named, or another one in its place."""
+    """Asks for new plans during one command: the named agent, or an agent that takes over."""
 
     def __init__(self, context: Context, name: str, emitter: Emitter, cancellation: Cancellation) -> None:
-        # One agent for all of its turns in this command: nobody else counts them.
+        # One adapter object for all turns of an agent in this command: the object counts the turns.
         self._open_agent = cache(context.open_agent)
-        # Before anything runs: a wrong name should not come to light after an hour of work.
+        # Before anything runs: a wrong name must be reported at once, not after an hour of work.
         self._open_agent(name)
         require_a_program(context, name, Role.REPLANNER)
         context.prompts()
@@ -75,12 +75,12 @@ class Replanner:
         self.context = context
         self.agents = programs_in(context, context.stand_ins())
         self.emitter = emitter
-        # Every takeover, and every turn that was paid for.
+        # Every takeover and every turn of this command.
         self.takeovers: list[Takeover] = []
         self.turns: list[ReplanTurn] = []
 
     def plan_for(self, failed: FailedAttempt) -> NewPlan | None:
-        """A new plan; None if the agent used up a try without a usable plan."""
+        """A new plan; None if the agent gave no usable plan in this attempt."""
         asking = replace(asking_context(self.context, self._cancellation), open_agent=self._open_agent)
         blocker = failed.blocker()
         prompt = _prompt(asking.book, blocker, asking.redactor.clean(failed.plan).text)
@@ -91,7 +91,7 @@ class Replanner:
         try:
             outcome = ask_agent(asking, request, _ReplanAsker(self, asking, failed, blocker.needs))
         except Stopped as stop:
-            raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
+            raise Interrupted(str(stop), hint="start again with `loopwright unlatch` and `loopwright run`") from stop
         if isinstance(outcome, AgentReply):
             data = outcome.reply.text.encode()
             return NewPlan(data, sha256(data))
@@ -101,7 +101,7 @@ class Replanner:
 
 
 class _ReplanAsker:
-    """A run that asks for one new plan: the turns are in its result and told as events. They have no budget."""
+    """Asks for one new plan: its turns are in the result of the run, and reported as events. They have no budget."""
 
     def __init__(self, replanner: Replanner, asking: AskingContext, failed: FailedAttempt, needs: str) -> None:
         self._replanner = replanner
@@ -112,12 +112,12 @@ class _ReplanAsker:
         self.record = replanner.context.layout.turn(f"{self._run_id}-replan-{failed.number}")
 
     def allowance(self) -> Allowance:
-        """Nothing limits a turn but its time."""
+        """Only time limits a turn."""
         return Allowance()
 
     @contextmanager
     def sandbox(self, agent: Agent) -> Iterator[TurnSandbox]:
-        """A sandbox of the project as it is now, with the failed run in the mailbox."""
+        """A sandbox with a copy of the current project, and the failed run in the mailbox."""
         replanner, failed = self._replanner, self._failed
         replanner.emitter.emit(Replanning(agent.name, failed.number, failed.tries, self._needs))
         with turn_sandbox(replanner.context, self._asking, f"{self._run_id}-replan") as turns:
@@ -126,7 +126,7 @@ class _ReplanAsker:
 
     @contextmanager
     def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
-        """Not on record while it runs: there is no budget that a lost cost would exceed."""
+        """Not recorded while it runs: there is no budget that a lost cost could exceed."""
         del called
         yield lambda result: self._book(turn.record, result)
 
@@ -144,12 +144,12 @@ class _ReplanAsker:
         )
 
     def order(self) -> FailoverOrder:
-        """As the user wants it, with the takeovers of this command."""
+        """The order in the settings, with the takeovers of this command."""
         takeovers = tuple(self._replanner.takeovers)
         return FailoverOrder(self._replanner.agents, takeovers, self.record.name, stamp(self._asking.clock()))
 
     def hand_over(self, takeover: Takeover) -> None:
-        """For all new plans of the command, and as an event."""
+        """Remember the takeover for the rest of the command, and report it as an event."""
         self._replanner.takeovers.append(takeover)
         agent = name_in_records(takeover.agent)
         message = self._asking.redactor.clean(takeover_in_words(replace(takeover, agent=agent)))
@@ -172,17 +172,19 @@ def _no_plan(unanswered: Unanswered) -> AgentFailed:
     message = f"the agent {agent} gave no plan: {reason}: {detail}"
     if until is not None:
         message = f"the agent {agent} gave no plan: {reason} until {until}: {detail}"
-    return AgentFailed(reason, message, hint=_way_on(unanswered))
+    return AgentFailed(reason, message, hint=_next_step(unanswered))
 
 
-def _way_on(unanswered: Unanswered) -> str:
+def _next_step(unanswered: Unanswered) -> str:
     if unanswered.back_at is not None:
-        return f"after {unanswered.back_at}, or with another agent: `loopwright unlatch` and the same command again"
+        return (
+            f"after {unanswered.back_at}, or with another agent: `loopwright unlatch`, then run the same command again"
+        )
     match unanswered.remedy:
         case Remedy.WAIT:
-            return "later, or with another agent: `loopwright unlatch` and the same command again"
+            return "later, or with another agent: `loopwright unlatch`, then run the same command again"
         case Remedy.SET_UP | Remedy.INSPECT | Remedy.BUDGET | Remedy.RETRY:
-            return f"see {unanswered.record}; correct the agent, then `loopwright unlatch` and `loopwright run`"
+            return f"see {unanswered.record}; fix the agent, then `loopwright unlatch` and `loopwright run`"
         case _:
             assert_never(unanswered.remedy)
 

@@ -1,4 +1,4 @@
-"""What a workflow has cost so far, in its stages and in the loops that built it; and what an autopilot has left."""
+"""The cost of a workflow, in its stages and its loops; and what remains of the budget of an autopilot."""
 
 from __future__ import annotations
 
@@ -12,50 +12,49 @@ from loopwright.loop.model import Budget, Loop, reason_in
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_the_dead
 from loopwright.stages.person import actor
-from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.flight import left_of, used_up
-from loopwright.workflow.model import Flight, Workflow
+from loopwright.workflow.model import Amounts, Flight, Workflow
 
 _LIMITED = ("usd", "tokens", "wall_s", "turns")
 
 
 def loops_for(context: Context, workflow: Workflow) -> list[Loop]:
-    """The loops that built for it; one that is gone says nothing any more."""
-    found = []
+    """The loops of the builds of a workflow; unreadable loops are skipped."""
+    loops = []
     for loop_id in workflow.loops:
         try:
-            found.append(loops_of(context).load(loop_id))
+            loops.append(loops_of(context).load(loop_id))
         except LoopwrightError:
             continue
-    return found
+    return loops
 
 
 def takeovers_of(workflow: Workflow, loops: list[Loop]) -> tuple[Takeover, ...]:
-    """Who took over from whom, in its stages and in the loops that built it, in the order of time."""
-    found = (*workflow.takeovers, *(one for loop in loops for one in loop.takeovers))
-    return tuple(sorted(found, key=lambda one: one.at))
+    """The takeovers in the stages and the loops of a workflow, oldest first."""
+    takeovers = (*workflow.takeovers, *(takeover for loop in loops for takeover in loop.takeovers))
+    return tuple(sorted(takeovers, key=lambda takeover: takeover.at))
 
 
 def spent_on(workflow: Workflow, loops: list[Loop]) -> Amounts:
-    """All of it, as far as agents said."""
-    costs, spent = workflow.costs, [loop.spent for loop in loops]
+    """The total cost, as far as agents reported it."""
+    costs = workflow.costs
     return Amounts(
-        usd=round(sum(cost.usd or 0.0 for cost in costs) + sum(one.usd for one in spent), 6),
-        tokens=sum(cost.tokens or 0 for cost in costs) + sum(one.tokens for one in spent),
-        wall_s=round(sum(cost.wall_s for cost in costs) + sum(one.wall_s for one in spent), 3),
-        turns=len(costs) + sum(one.turns for one in spent),
+        usd=round(sum(cost.usd or 0.0 for cost in costs) + sum(loop.spent.usd for loop in loops), 6),
+        tokens=sum(cost.tokens or 0 for cost in costs) + sum(loop.spent.tokens for loop in loops),
+        wall_s=round(sum(cost.wall_s for cost in costs) + sum(loop.spent.wall_s for loop in loops), 3),
+        turns=len(costs) + sum(loop.spent.turns for loop in loops),
     )
 
 
 class Spending:
-    """An autopilot's purse: asked before each call of an agent, and what that call may use."""
+    """The budget of an autopilot: checked before each turn of an agent, and the limit of that turn."""
 
     def __init__(self, context: Context, slug: str) -> None:
         self._context = context
         self._slug = slug
 
     def allowance(self) -> Allowance:
-        """For the next call; refused, with the limit's code, when one is used up."""
+        """The limits of the next turn; refused with the code of the limit if one is reached."""
         flight, spent = self._now()
         if flight is None:
             return Allowance()
@@ -64,21 +63,21 @@ class Spending:
         return Allowance(*(left_of(flight, spent, name) for name in Allowance.__struct_fields__))
 
     def refusal(self, code: str, message: str) -> WorkflowRefused:
-        """The autopilot stops: this limit is used up."""
+        """The autopilot stops because this limit is reached."""
         more = "--max-iterations …" if code == "budget_iterations" else "--usd …, --tokens …, --wall …, --turns …"
-        way = f"give it more: loopwright autopilot {self._slug} {more}"
-        if reason_in(code) is Reason.BUDGET_USED:  # what an agent's own program says, and none of our limits
-            way = f"the limit is the agent's own: raise it, then `loopwright autopilot {self._slug}`"
-        return WorkflowRefused("autopilot_phase_blocked", message, next_command=way, blockers=((code, message, way),))
+        hint = f"raise the limit: loopwright autopilot {self._slug} {more}"
+        if reason_in(code) is Reason.BUDGET_USED:  # a limit of the agent's program, not of Loopwright
+            hint = f"raise the limit of the agent, then `loopwright autopilot {self._slug}`"
+        return WorkflowRefused("autopilot_phase_blocked", message, next_command=hint, blockers=((code, message, hint),))
 
     def after_an_end(self, code: str, message: str) -> WorkflowRefused:
-        """Work was ended for a limit: the autopilot's own, where one is used up, else what was said of it."""
+        """The refusal after a limit ended the work: a limit of the autopilot, else the reported one."""
         flight, spent = self._now()
         over = used_up(flight, spent) if flight is not None else None
         return self.refusal(*(over or (code, message)))
 
     def bind(self, loop_id: str) -> None:
-        """The loop that builds may use what is left, and no more than its own settings allow."""
+        """Limit the loop of the build to the remaining budget, and to the limits of the settings."""
         flight, spent = self._now()
         if flight is None:
             return
@@ -88,7 +87,7 @@ class Spending:
             for name in _LIMITED:
                 left = left_of(flight, spent, name)
                 most = None if left is None else getattr(opened.loop.spent, name) + left
-                known = [one for one in (most, getattr(own, name)) if one is not None]
+                known = [limit for limit in (most, getattr(own, name)) if limit is not None]
                 limits[name] = min(known) if known else None
             budget = replace(opened.loop.budget, **limits)
             if budget != opened.loop.budget:
@@ -102,7 +101,7 @@ class Spending:
 
 
 def limits_for(context: Context, requested: Budget) -> Budget:
-    """The loop's limits. In the settings 0 means no limit."""
+    """The limits of a loop. In the settings, 0 means no limit."""
     defaults = context.settings.values.budget
     limits = Budget(
         usd=defaults.usd or None,
@@ -115,7 +114,7 @@ def limits_for(context: Context, requested: Budget) -> Budget:
 
 
 def task_limits_for(context: Context, requested: Budget) -> Budget:
-    """The limits of each task."""
+    """The limits of each task. In the settings, 0 means no limit."""
     defaults = context.settings.values.budget
     limits = Budget(
         usd=defaults.task_usd or None,

@@ -1,4 +1,4 @@
-"""How a workflow stands, derived from the disk at this moment."""
+"""The status of a workflow, derived from the files on disk."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ from loopwright.workflow.advice import (
     wanted_transition,
     what_blocks,
 )
-from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
-from loopwright.workflow.model import Building, Flight, Workflow
+from loopwright.workflow.model import Amounts, Building, Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -38,14 +37,14 @@ from loopwright.workflow.store import Snapshot
 
 
 class FlightView(msgspec.Struct, frozen=True):
-    """The autopilot of a workflow: where it is, what it has used, and whether it is still at it."""
+    """The autopilot of a workflow: stage, cost, and whether it is running."""
 
     flight: Flight
     used: Amounts
     status: Literal["flying", "interrupted", "stopped", "done"]
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The view for programs."""
         flight = self.flight
         return {
             "status": self.status,
@@ -60,7 +59,7 @@ class FlightView(msgspec.Struct, frozen=True):
 
 
 class WorkflowView(msgspec.Struct, frozen=True):
-    """A workflow with everything that is derived from it."""
+    """A workflow and everything that is derived from it."""
 
     workflow: Workflow
     standing: Standing
@@ -68,32 +67,32 @@ class WorkflowView(msgspec.Struct, frozen=True):
     blockers: tuple[Blocker, ...]
     next: str
     stage_status: str
-    # What agents cost so far, as far as they said, and for how many requirements something passed.
+    # The cost of agents, as far as they reported it, and the number of requirements with a passed check.
     usd: float
     tokens: int
     turns: int
     verified: int
     roles: dict[str, Spent]
     flight: FlightView | None
-    # Where an agent could not go on with the build, and another one did.
+    # Agents that took over from a failed agent.
     takeovers: tuple[Takeover, ...]
-    # What checks the rest of the project; empty before anything was verified.
+    # A sentence on the tests of the project; empty before a verification.
     rest_of_project: str = ""
 
     @property
     def usd_per_requirement(self) -> float | None:
-        """What one requirement cost that a run of the tool's own showed; None before there is one."""
+        """Cost per verified requirement; None before there is one."""
         return round(self.usd / self.verified, 4) if self.verified else None
 
     @property
     def rejections(self) -> tuple[Blocker, ...]:
-        """Why a person refused the next transition; a person who is asked again should know."""
-        wanted = wanted_transition(self.workflow)
-        found = authorization_blockers(self.workflow, wanted, self.standing) if wanted is not None else ()
-        return tuple(one for one in found if one.family is Family.APPROVAL_REJECTED)
+        """Why a person rejected the next transition: shown when a person is asked again."""
+        transition = wanted_transition(self.workflow)
+        blockers = authorization_blockers(self.workflow, transition, self.standing) if transition is not None else ()
+        return tuple(blocker for blocker in blockers if blocker.family is Family.APPROVAL_REJECTED)
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The view for programs."""
         workflow = self.workflow
         return {
             "slug": workflow.slug,
@@ -103,7 +102,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
             "readiness": readiness_document(self.standing.readiness),
             "authorization": authorizations(workflow, self.standing),
             "evidence_chain": [msgspec.to_builtins(link) for link in self.chain],
-            "decisions": [msgspec.to_builtins(one) for one in workflow.decisions],
+            "decisions": [msgspec.to_builtins(decision) for decision in workflow.decisions],
             "cost": {
                 "usd": self.usd,
                 "tokens": self.tokens,
@@ -112,7 +111,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
                 "verified_requirements": self.verified,
                 "usd_per_verified_requirement": self.usd_per_requirement,
             },
-            "takeovers": [msgspec.to_builtins(one) for one in self.takeovers],
+            "takeovers": [msgspec.to_builtins(takeover) for takeover in self.takeovers],
             "origin": msgspec.to_builtins(workflow.origin),
             "autopilot": self.flight.document() if self.flight is not None else None,
             "recommended_next_action": self.next,
@@ -120,7 +119,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
 
 
 def view_workflow(context: Context, slug: str) -> WorkflowView:
-    """One workflow, as it stands now; a delivery that died on its way is finished first."""
+    """The current view of a workflow; an interrupted delivery is finished first."""
     with workflows_of(context).changing(slug) as opened:
         finish(context, slug)
         snapshot = opened.snapshot()
@@ -128,7 +127,7 @@ def view_workflow(context: Context, slug: str) -> WorkflowView:
 
 
 def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
-    """A workflow as it stood in this snapshot, with what its loops say now."""
+    """The view of a workflow in this snapshot, with the current cost of its loops."""
     workflow, facts, standing = snapshot.workflow, snapshot.facts, snapshot.standing
     loops = loops_for(context, workflow)
     spent = spent_on(workflow, loops)
@@ -156,11 +155,11 @@ def _rest_of_project(workflow: Workflow, facts: Facts) -> str:
 
 
 def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:
-    """The command that moves on; a build that is driven can't be started again: it is watched, or resumed."""
+    """The next command. A build that a process drives is watched or resumed, not started again."""
     at = workflow.at
-    loop = next((one for one in loops if isinstance(at, Building) and one.loop_id == at.loop_id), None)
-    is_asked = any(one.answer is None for one in workflow.decisions)
-    if loop is not None and not loop.is_over and not is_asked and is_held(context.layout.loop_worker(loop.loop_id)):
+    loop = next((loop for loop in loops if isinstance(at, Building) and loop.loop_id == at.loop_id), None)
+    has_question = any(decision.answer is None for decision in workflow.decisions)
+    if loop is not None and not loop.is_over and not has_question and is_held(context.layout.loop_worker(loop.loop_id)):
         is_paused = isinstance(loop.phase, Held)
         return f"loopwright loop resume {loop.loop_id}" if is_paused else way_on(loop, has_worker=True)[0]
     return next_command(workflow, standing)
@@ -178,11 +177,11 @@ def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightView 
 
 
 def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
-    """What each capacity cost in which agents were asked, in the order in which it was first asked."""
-    found: dict[str, list[Spent]] = {}
+    """The cost of each role, in the order of their first turns."""
+    by_role: dict[str, list[Spent]] = {}
     for cost in workflow.costs:
         usd = cost.usd or 0.0
-        said = Spent(
+        turn = Spent(
             usd=usd,
             tokens=cost.tokens or 0,
             wall_s=cost.wall_s,
@@ -190,20 +189,20 @@ def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
             usd_known=cost.usd is not None,
             usd_computed=usd if cost.is_computed else 0.0,
         )
-        found.setdefault(cost.role, []).append(said)
+        by_role.setdefault(cost.role, []).append(turn)
     for loop in loops:
         for role, spent in loop.spent_by_role.items():
-            found.setdefault(role, []).append(spent)
+            by_role.setdefault(role, []).append(spent)
     return {
         role: Spent(
-            usd=round(sum(one.usd for one in all_of), 6),
-            tokens=sum(one.tokens for one in all_of),
-            wall_s=round(sum(one.wall_s for one in all_of), 3),
-            turns=sum(one.turns for one in all_of),
-            usd_known=all(one.usd_known for one in all_of),
-            usd_computed=round(sum(one.usd_computed for one in all_of), 6),
+            usd=round(sum(part.usd for part in parts), 6),
+            tokens=sum(part.tokens for part in parts),
+            wall_s=round(sum(part.wall_s for part in parts), 3),
+            turns=sum(part.turns for part in parts),
+            usd_known=all(part.usd_known for part in parts),
+            usd_computed=round(sum(part.usd_computed for part in parts), 6),
         )
-        for role, all_of in found.items()
+        for role, parts in by_role.items()
     }
 
 
@@ -219,7 +218,7 @@ def _amounts(spent: Spent) -> dict[str, Any]:
 
 
 def refresh(context: Context, slugs: Iterable[str]) -> None:
-    """Write down anew how these stand; one that can't be read is told of where it is looked at alone."""
+    """Update the stored status of these workflows; `status SLUG` reports why a workflow is unreadable."""
     for slug in slugs:
         with suppress(LoopwrightError):
             view_workflow(context, slug)
@@ -228,6 +227,6 @@ def refresh(context: Context, slugs: Iterable[str]) -> None:
 def _verified(workflow: Workflow, facts: Facts) -> int:
     if workflow.verification is None or not isinstance(facts.slices, Slices):
         return 0
-    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+    requirements = {domain: delta.requirements for domain, delta in facts.deltas.items()}
     lines = audited(workflow, facts.slices, requirements).checklist
     return sum(line.source == "approved-plan" and line.status == "covered" for line in lines)

@@ -1,6 +1,6 @@
-"""What an agent may leave in a workspace: how far it is, what only a person can decide, and what it thinks of its work.
+"""What an agent may leave in a workspace: a progress note, a question for a person, and a self-report.
 
-All three are claims and questions. None opens a gate, answers anything or ends any work.
+All three are claims or questions. They never open a gate, answer a question or end any work.
 """
 
 from __future__ import annotations
@@ -32,45 +32,45 @@ MOST_SAID = 4000
 
 
 class WorkReference(msgspec.Struct, frozen=True):
-    """Which work is meant: a loop, or the workflow that it builds; neither is the one that is under way."""
+    """A loop, or the workflow that the loop builds. Without both: the only loop that runs."""
 
     slug: str | None = None
     loop: str | None = None
 
 
 def note_progress(context: Context, work: WorkReference, text: str, *, by: str = AGENT) -> Loop:
-    """A sentence for people, in the loop's history."""
-    said = _said(context, "progress", text)
+    """Record a sentence for people in the history of the loop."""
+    note = _checked_text(context, "the progress note", text)
     with loops_of(context).changing(_loop_of(context, work)) as opened:
-        return opened.apply(e.ProgressNoted(text=said, by=by), AGENT)
+        return opened.apply(e.ProgressNoted(text=note, by=by), AGENT)
 
 
 def request_decision(context: Context, work: WorkReference, question: str, options: tuple[str, ...]) -> Decision:
-    """Ask a person; the loop is held until one answers. What was asked before is not asked twice."""
-    wanted = DecisionRequest(
-        question=_said(context, "a question", question),
-        options=tuple(_said(context, "an option", option) for option in options),
+    """Ask a person, and hold the loop until a person answers. A known question is not asked again."""
+    request = DecisionRequest(
+        question=_checked_text(context, "the question", question),
+        options=tuple(_checked_text(context, "an option", option) for option in options),
     )
     loop_id = _loop_of(context, work)
     with loops_of(context).changing(loop_id) as opened:
         if not isinstance(opened.loop.phase, Running | Held):
             raise LoopRefused(
                 "nothing_running",
-                f"the loop {loop_id} does not run: nobody would wait for the answer",
-                hint="ask the person you work with",
+                f"loop {loop_id} does not run, so the answer would not reach an agent",
+                hint="ask the person you work with directly",
             )
-        after = opened.apply(c.AskDecisions(requests=(wanted,), at=stamp(context.clock())), AGENT)
+        after = opened.apply(c.AskDecisions(requests=(request,), at=stamp(context.clock())), AGENT)
     if after.workflow is not None:
         settle_build(context, after.workflow, loop_id)
-    decision = known_decision(list(after.decisions), wanted)
-    assert decision is not None  # noqa: S101 -- it was put there above
+    decision = known_decision(list(after.decisions), request)
+    assert decision is not None  # noqa: S101 -- AskDecisions has recorded it
     return decision
 
 
 def leave_self_report(context: Context, report: ReportInput) -> Path:
-    """Where it is looked for at the end of the turn, and merged into that turn's reflection.
+    """Write the report where the end of the turn looks for it, to merge it into the reflection of the turn.
 
-    The hook looks; or a worker, where one waits for work that is done by hand.
+    The hook reads it; for a turn that is taken by hand, the worker reads it.
     """
     data = context.tools().redactor.clean(codec.to_json(report)).data
     if (mailbox := only_open_mailbox(context)) is not None:
@@ -83,13 +83,13 @@ def leave_self_report(context: Context, report: ReportInput) -> Path:
     return path
 
 
-def _said(context: Context, what: str, text: str) -> str:
-    words = " ".join(text.split())
-    if not words:
-        raise WrongUsage(f"{what} needs words", hint="say it in a sentence; nothing was written")
-    if len(words) > MOST_SAID:
-        raise WrongUsage(f"{what} has more than {MOST_SAID} characters", hint="shorten it; nothing was written")
-    return context.tools().redactor.clean(words).text
+def _checked_text(context: Context, what: str, text: str) -> str:
+    line = " ".join(text.split())
+    if not line:
+        raise WrongUsage(f"{what} is empty", hint="write a sentence; nothing was recorded")
+    if len(line) > MOST_SAID:
+        raise WrongUsage(f"{what} has more than {MOST_SAID} characters", hint="shorten it; nothing was recorded")
+    return context.tools().redactor.clean(line).text
 
 
 def _loop_of(context: Context, work: WorkReference) -> str:
@@ -102,19 +102,19 @@ def _loop_of(context: Context, work: WorkReference) -> str:
         if isinstance(at, Building) and at.loop_id is not None:
             return at.loop_id
         raise LoopRefused(
-            "nothing_running", f"{slug} is not being built now", hint=f"`loopwright status {slug}` says where it is"
+            "nothing_running", f"no build of {slug} runs", hint=f"`loopwright status {slug}` shows its stage"
         )
-    under_way = [name for name in loops_of(context).ids() if _is_running(context, name)]
-    if len(under_way) == 1:
-        return under_way[0]
-    said = f"{len(under_way)} loops are under way: {', '.join(under_way[:5])}" if under_way else "no loop is under way"
-    raise LoopRefused("nothing_running", said, hint="name the loop, or the workflow, that is meant")
+    running = [name for name in loops_of(context).ids() if _is_running(context, name)]
+    if len(running) == 1:
+        return running[0]
+    message = f"{len(running)} loops run: {', '.join(running[:5])}" if running else "no loop runs"
+    raise LoopRefused("nothing_running", message, hint="name the loop or the workflow")
 
 
 def _known(context: Context, loop_id: str) -> str:
     if loop_id in loops_of(context).ids():
         return loop_id
-    raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint="`loopwright loop list` shows all")
+    raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint="`loopwright loop list` lists all loops")
 
 
 def _is_running(context: Context, loop_id: str) -> bool:

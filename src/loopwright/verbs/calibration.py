@@ -1,4 +1,4 @@
-"""`loopwright analyze calibration`: P1 on a corpus, or on the workspace's own reflections. Needs the extra."""
+"""`loopwright analyze calibration`: P1 on a corpus, or on the reflections of the workspace. Needs the extra."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from loopwright.stages.reflecting import folder_of
 
 
 def analyze_calibration(
-    context: Context, asked: AnalysisRequest, corpus: Path | None, on_progress: Progress | None = None
+    context: Context, request: AnalysisRequest, corpus: Path | None, on_progress: Progress | None = None
 ) -> Analysed:
-    """Whether confidence tells right from wrong where it is high."""
+    """Measure whether high confidence predicts correct work."""
     if corpus is not None:
-        return settle(context, analyse_corpus(InputFile(corpus)), asked)
+        return settle(context, analyse_corpus(InputFile(corpus)), request)
     reports = read_reports(folder_of(context))
     with tempfile.TemporaryDirectory(prefix="loopwright-analyze-") as scratch:
         history = open_history(context.project, Path(scratch))
-        parts = analyse_reports(reports, history, asked.as_of(context.clock()), on_progress)
-    return settle(context, parts, asked)
+        parts = analyse_reports(reports, history, request.as_of(context.clock()), on_progress)
+    return settle(context, parts, request)
 
 
 def plot(result: AnalysisResult, path: Path) -> None:
-    """Draw it into an .svg or .png file."""
+    """Draw the result to a .svg or .png file."""
     draw(result, path)

@@ -35,22 +35,22 @@ Health = Literal["ok", "note", "problem", "fixed"]
 
 
 class Symptom(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     health: Health
     said: str
     remedy: str = ""
-    # A name for programs; what has none is named by what was looked at.
+    # A name for programs; empty: `what` is the name.
     code: str = ""
 
     def document(self) -> dict[str, str]:
-        """For programs."""
+        """The check for programs."""
         return {**msgspec.structs.asdict(self), "code": self.code or self.what.replace(" ", "_")}
 
 
 def doctor(context: Context, *, fix: bool) -> list[Symptom]:
-    """Everything that was looked at, in a fixed order."""
+    """All checks, in a fixed order."""
     return [*_machine(context), *_workspace(context, fix)]
 
 
@@ -64,8 +64,8 @@ def _machine(context: Context) -> Iterator[Symptom]:
     except LoopwrightError as problem:
         yield Symptom("shell", "problem", problem.message, problem.hint)
     else:
-        said = shell if shell == "bash" else f"{shell} (no bash: strict isolation can't be proven)"
-        yield Symptom("shell", "ok" if shell == "bash" else "note", said)
+        text = shell if shell == "bash" else f"{shell} (no bash: strict isolation cannot be proven)"
+        yield Symptom("shell", "ok" if shell == "bash" else "note", text)
         yield from _isolation(context, shell)
     for agent in check_agents(context):
         yield Symptom(f"agent {agent.name}", agent.health, agent.said, agent.remedy)
@@ -90,13 +90,13 @@ def _isolation(context: Context, shell: str) -> Iterator[Symptom]:
         view = SandboxView(owned.place, context.project, context.sandbox_root())
         for level in ("auto", "strict"):
             try:
-                _, found = choose(level, context.isolations, view, shell, environment)
+                _, isolation = choose(level, context.isolations, view, shell, environment)
             except LoopwrightError as problem:
                 yield Symptom(f"isolation {level}", "note", problem.message, problem.hint)
                 continue
-            health: Health = "ok" if found.used != "none" else "note"
-            said = f"{found.used}; network {found.network}" + (f" ({found.why})" if found.why else "")
-            yield Symptom(f"isolation {level}", health, said, "" if health == "ok" else "install bubblewrap")
+            health: Health = "ok" if isolation.used != "none" else "note"
+            text = f"{isolation.used}; network {isolation.network}" + (f" ({isolation.why})" if isolation.why else "")
+            yield Symptom(f"isolation {level}", health, text, "" if health == "ok" else "install bubblewrap")
     finally:
         owned.close(keep=False)
 
@@ -105,13 +105,13 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     layout = context.layout
     yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
     yield from _mixed_layouts(layout)
-    for found in check_installed(context):
-        yield Symptom(found.what, found.health, found.message, found.remedy, found.code)
+    for installed in check_installed(context):
+        yield Symptom(installed.what, installed.health, installed.message, installed.remedy, installed.code)
     yield from _prompts(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)
-    for one in (*check_workflows(context, fix=fix), *check_places(context)):
-        yield Symptom(one.what, one.health, one.said, one.remedy, one.code)
+    for check in (*check_workflows(context, fix=fix), *check_places(context)):
+        yield Symptom(check.what, check.health, check.said, check.remedy, check.code)
     yield from _analyses(context, fix)
     latch = read_latch(layout.latch)
     if latch is not None:
@@ -127,39 +127,39 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
         ("runs that died", dead),
     ):
         if names:
-            said = f"{len(names)}: {', '.join(names[:5])}"
-            yield Symptom(what, "fixed" if fix else "problem", said, "" if fix else "`loopwright doctor --fix`")
+            listed = f"{len(names)}: {', '.join(names[:5])}"
+            yield Symptom(what, "fixed" if fix else "problem", listed, "" if fix else "`loopwright doctor --fix`")
         else:
             yield Symptom(what, "ok", "none")
     for folder, loop_id in left_by_hand(context).items():
-        # Not removed by us before its loop is done: it is somebody's work, and nowhere else.
-        said = f"{shown(folder)}: done by hand for {loop_id}, and never handed in"
-        yield Symptom("work not handed in", "note", said, "take over what is good of it, then remove it")
+        # Not removed before its loop is done: this folder is the only copy of a person's work.
+        text = f"{shown(folder)}: work by hand for {loop_id} that was not handed in"
+        yield Symptom("work not handed in", "note", text, "copy what you need, then remove the folder")
     if orphans := place.orphans(root):
-        said = f"{len(orphans)} in {shown(root)}: {', '.join(folder.name for folder in orphans[:5])}"
-        yield Symptom("sandboxes without a project", "note", said, "remove the folders by hand if they are not needed")
+        text = f"{len(orphans)} in {shown(root)}: {', '.join(folder.name for folder in orphans[:5])}"
+        yield Symptom("sandboxes without a project", "note", text, "remove the folders if you do not need them")
     if fix:
         recover(context)
 
 
 def _prompts(context: Context) -> Iterator[Symptom]:
-    """Whose words agents are given: what a cloned repository brings should be seen."""
+    """Lists prompts that are not built in: a user should see the prompts that a cloned repository brings."""
     own, unusable = own_prompts(context)
     language = chosen_language(context.settings.values)
-    for one in unusable:
-        yield Symptom("prompts", "problem", f"{shown(one.path)}: {one.why}", REMEDY, "prompt_invalid")
+    for prompt in unusable:
+        yield Symptom("prompts", "problem", f"{shown(prompt.path)}: {prompt.why}", REMEDY, "prompt_invalid")
     if own:
-        yield Symptom("prompts", "note", f"not ours: {', '.join(own)}", "`loopwright prompts list`", "prompts_own")
+        yield Symptom("prompts", "note", f"not built in: {', '.join(own)}", "`loopwright prompts list`", "prompts_own")
     elif not unusable:
-        yield Symptom("prompts", "ok", f"ours, in the language {language}")
+        yield Symptom("prompts", "ok", f"built-in prompts, language {language}")
 
 
 def _loops(context: Context, fix: bool) -> Iterator[Symptom]:
     for loop in check_loops(context, None, fix=fix):
         for problem in loop.problems:
             yield Symptom(f"loop {loop.loop_id}", "problem", problem, f"`loopwright loop check {loop.loop_id} --fix`")
-        for mended in loop.mended:
-            yield Symptom(f"loop {loop.loop_id}", "fixed", mended)
+        for repair in loop.repairs:
+            yield Symptom(f"loop {loop.loop_id}", "fixed", repair)
         for note in loop.notes:
             yield Symptom(f"loop {loop.loop_id}", "note", note)
 
@@ -169,8 +169,8 @@ def _mixed_layouts(layout: Layout) -> Iterator[Symptom]:
     elsewhere = Layout(layout.root, other, layout.home)
     strays = [path for path in (elsewhere.result, elsewhere.runs, elsewhere.plan) if path.exists()]
     if strays:
-        said = f"files of the {other} layout are here too: {', '.join(shown(path) for path in strays)}"
-        yield Symptom("layout", "note", said, "they are not read; move or remove them")
+        text = f"files of the {other} layout exist, too: {', '.join(shown(path) for path in strays)}"
+        yield Symptom("layout", "note", text, "Loopwright does not read them; move or remove them")
 
 
 def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
@@ -181,13 +181,13 @@ def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
             yield Symptom("evidence chain", "problem", problem.message, "`loopwright doctor --fix`")
             return
         rescued = context.store.journal.rescue()
-        again = recover(context).runs
+        recovered = recover(context).runs
         missing = context.store.record_missing(stamp(context.clock()))
-        said = f"{problem.message}; {rescued.kept} entries are sound, {len(again)} runs were taken in again"
-        said += f", {len(missing)} have no folder any more: {', '.join(missing[:5])}" if missing else ""
-        yield Symptom("evidence chain", "fixed", f"{said}; the damaged file is {shown(rescued.aside)}")
+        text = f"{problem.message}; intact entries: {rescued.kept}, runs added again: {len(recovered)}"
+        text += f", runs without a folder: {len(missing)} ({', '.join(missing[:5])})" if missing else ""
+        yield Symptom("evidence chain", "fixed", f"{text}; the damaged file is {shown(rescued.aside)}")
         return
-    yield Symptom("evidence chain", "ok", f"{count} runs recorded")
+    yield Symptom("evidence chain", "ok", f"runs recorded: {count}")
 
 
 def _analyses(context: Context, fix: bool) -> Iterator[Symptom]:
@@ -195,11 +195,11 @@ def _analyses(context: Context, fix: bool) -> Iterator[Symptom]:
     if not journal.path.exists():
         return
     try:
-        yield Symptom("analysis chain", "ok", f"{len(journal.entries())} results recorded")
+        yield Symptom("analysis chain", "ok", f"results recorded: {len(journal.entries())}")
     except DamagedFile as problem:
         if not fix:
             yield Symptom("analysis chain", "problem", problem.message, "`loopwright doctor --fix`")
             return
         rescued = journal.rescue()
-        said = f"{problem.message}; {rescued.kept} entries are sound; the damaged file is {shown(rescued.aside)}"
-        yield Symptom("analysis chain", "fixed", said)
+        text = f"{problem.message}; intact entries: {rescued.kept}; the damaged file is {shown(rescued.aside)}"
+        yield Symptom("analysis chain", "fixed", text)

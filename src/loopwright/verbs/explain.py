@@ -1,4 +1,4 @@
-"""`loopwright explain`: the tables behind the behaviour, as they are used."""
+"""`loopwright explain`: the tables that Loopwright itself uses."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ from loopwright.workspace.settings_model import AgentSettings, Values
 Table = list[dict[str, str]]
 
 _ERRORS = (
-    ("MISSING_PLAN", "1", "there is no plan file", "loopwright init writes one"),
-    ("INVALID_PLAN", "1", "the plan can't be read or makes no sense", "correct the named lines"),
-    ("SANDBOX_CREATE_FAILED", "1", "neither worktree nor copy works", "the message says why for both"),
-    ("ISOLATION_UNAVAILABLE", "1", "strict isolation, and this machine can't", "loopwright doctor"),
-    ("STEP_FAILED", "1", "an exit code is not 0, a check failed, a time-out", "read the blocker card"),
-    ("SECRET_LEAK", "99", "a secret in plan, output or change", "take it out; nothing of it was kept"),
-    ("SANDBOX_ESCAPE", "98", "a step's cwd is outside the sandbox", "correct the plan"),
-    ("LATCHED", "1", "an earlier failure waits for a person", "loopwright unlatch"),
-    ("MAX_RETRIES", "1", "--replan-with used up its tries", "a person decides"),
+    ("MISSING_PLAN", "1", "there is no plan file", "write one with loopwright init"),
+    ("INVALID_PLAN", "1", "the plan is unreadable or invalid", "fix the listed lines"),
+    ("SANDBOX_CREATE_FAILED", "1", "worktree and copy both failed", "read both reasons in the message"),
+    ("ISOLATION_UNAVAILABLE", "1", "strict isolation is set, but this machine lacks it", "loopwright doctor"),
+    ("STEP_FAILED", "1", "an exit code is not 0, a check failed, or a step timed out", "read the blocker card"),
+    ("SECRET_LEAK", "99", "a secret in plan, output or change", "remove the secret; it was not stored"),
+    ("SANDBOX_ESCAPE", "98", "the cwd of a step is outside the sandbox", "fix the plan"),
+    ("LATCHED", "1", "an earlier failure needs a person", "loopwright unlatch"),
+    ("MAX_RETRIES", "1", "--replan-with reached its limit", "read the blocker card and decide"),
     ("INTERRUPTED", "130 / 143", "SIGINT / SIGTERM", "loopwright run"),
     ("STORAGE_FAILED", "1", "the disk is full or read-only", "free space; loopwright gc"),
-    ("DAMAGED_FILE", "1", "a file of ours is not what was written", "loopwright doctor --fix"),
-    ("SETTINGS_INVALID", "1", "an unknown key or a wrong value", "correct it"),
-    ("PROMPT_INVALID", "1", "a prompt of your own can't be used", "correct it; loopwright prompts list"),
+    ("DAMAGED_FILE", "1", "a file of Loopwright is damaged", "loopwright doctor --fix"),
+    ("SETTINGS_INVALID", "1", "an unknown key or an invalid value", "fix the setting"),
+    ("PROMPT_INVALID", "1", "one of your prompts cannot be used", "fix it; loopwright prompts list"),
     ("TOOL_MISSING", "1", "a program is not installed", "install it"),
-    ("GIT_FAILED", "1", "git ran and refused", "loopwright doctor"),
-    ("UNKNOWN_RUN", "1", "no run of that name, or nothing to repeat", "name another"),
-    ("UNKNOWN_REVISION", "1", "no commit of that name, or no history in common", "git fetch, or name another"),
-    ("EVIDENCE_MISMATCH", "13", "recorded and real differ", "find out who changed it"),
-    ("NOT_REPRODUCED", "1", "a rerun came out otherwise", "look for what is not pinned"),
-    ("LOOP_REFUSED", "1", "a loop can't do that now", "the message names the legal moves"),
-    ("LOOP_CONFLICT", "1", "somebody else changed the loop first", "look again, then decide"),
-    ("UNKNOWN_LOOP", "1", "no loop of that name is there", "loopwright loop list"),
-    ("UNKNOWN_REFLECTION", "1", "no reflection of that name is there", "loopwright reflect list"),
-    ("UNKNOWN_AGENT", "1", "no agent of that name is known", "the message lists those that are"),
-    ("AGENT_FAILED", "1", "an agent could not take its turn", "the message names the reason"),
-    ("INSIDE_AGENT", "1", "a person's command came from an agent", "a person types it"),
-    ("INPUT_INVALID", "1", "a file that was named is not what it should be", "the message says which part"),
-    ("GATE_CLOSED", "1", "P1, P2 and P3 are not all recorded and passing", "loopwright analyze all"),
-    ("SELFTEST_FAILED", "1", "this machine does not keep the contract", "loopwright doctor"),
-    ("INTERNAL_ERROR", "1", "loopwright itself failed", "report it with the file that is named"),
-    ("WRONG_USAGE", "2", "the call makes no sense", "see --help"),
+    ("GIT_FAILED", "1", "a git command failed", "loopwright doctor"),
+    ("UNKNOWN_RUN", "1", "there is no such run, or it cannot be repeated", "choose another run"),
+    ("UNKNOWN_REVISION", "1", "there is no such commit, or no common history", "git fetch, or choose another revision"),
+    ("EVIDENCE_MISMATCH", "13", "files differ from the recorded evidence", "do not rely on them; find the cause"),
+    ("NOT_REPRODUCED", "1", "a rerun had another result", "look for unpinned versions"),
+    ("LOOP_REFUSED", "1", "the loop cannot do that now", "use a command that the message lists"),
+    ("LOOP_CONFLICT", "1", "the loop changed in the meantime", "look again, then decide"),
+    ("UNKNOWN_LOOP", "1", "there is no such loop", "loopwright loop list"),
+    ("UNKNOWN_REFLECTION", "1", "there is no such reflection", "loopwright reflect list"),
+    ("UNKNOWN_AGENT", "1", "there is no such agent", "use an agent that the message lists"),
+    ("AGENT_FAILED", "1", "an agent could not take its turn", "read the reason in the message"),
+    ("INSIDE_AGENT", "1", "an agent typed a command that is for people only", "let a person type it"),
+    ("INPUT_INVALID", "1", "an input file is invalid", "fix the part that the message names"),
+    ("GATE_CLOSED", "1", "P1, P2 and P3 are not all recorded and passed", "loopwright analyze all"),
+    ("SELFTEST_FAILED", "1", "Loopwright does not work correctly on this machine", "loopwright doctor"),
+    ("INTERNAL_ERROR", "1", "Loopwright itself failed", "report it with the named file"),
+    ("WRONG_USAGE", "2", "the command line is wrong", "see --help"),
 )
 ERROR_TABLE: Table = [dict(zip(("code", "exit", "when", "then"), row, strict=True)) for row in _ERRORS]
 
 _EXIT_CODES: Table = [
     {"exit": "0", "meaning": "done"},
-    {"exit": "1", "meaning": "refused or failed, with a typed code on stderr"},
+    {"exit": "1", "meaning": "refused or failed, with an error code on stderr"},
     {"exit": "2", "meaning": "wrong usage"},
     {"exit": "10", "meaning": "risk: review needed"},
     {"exit": "11", "meaning": "a loop is held"},
@@ -68,12 +68,12 @@ _EXIT_CODES: Table = [
 ]
 
 _ISOLATION: Table = [
-    {"level": "none", "gives": "a private copy, a small environment, no process survives"},
+    {"level": "none", "gives": "a private copy, a small environment, no leftover processes"},
     {
         "level": "auto",
-        "gives": "the strongest that this machine has: writes in the sandbox only, home hidden; network open",
+        "gives": "the strongest isolation of this machine: writes only in the sandbox, home hidden; network open",
     },
-    {"level": "strict", "gives": "the same without network unless a step says `network: true`; else an error"},
+    {"level": "strict", "gives": "the same, but no network unless a step sets `network: true`; otherwise an error"},
 ]
 
 
@@ -105,7 +105,7 @@ def _settings() -> Table:
 
 def _ambiguity() -> Table:
     rows = [{"part": f"{name} is empty", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
-    return [*rows, {"part": "open questions, by their share of all", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
+    return [*rows, {"part": "open questions, by their share of all questions", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
 
 
 def _blockers() -> Table:
@@ -132,7 +132,7 @@ TOPICS: dict[str, Callable[[], Table]] = {
 
 
 def explain(topic: str) -> Table:
-    """The table of a topic; an error code or the id of a rule gives its one row."""
+    """The table of a topic, or the row of an error code, a blocker or a secret rule."""
     if topic in TOPICS:
         return TOPICS[topic]()
     rows = [row for row in ERROR_TABLE if row["code"] == topic.upper().replace("-", "_")]

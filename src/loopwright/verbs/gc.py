@@ -1,4 +1,4 @@
-"""`loopwright gc`: remove old runs, sandboxes and kept bytes of this project; what is still needed stays."""
+"""`loopwright gc`: remove old runs, sandboxes and stored documents of this project that are no longer needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loopwright.stages.upkeep.needed import drop_finished_homes, needed_runs, re
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """What was, or would be, removed; and old runs that stayed, each with the workflow that rests on it."""
+    """What was or would be removed; and the old runs that stay, each with the workflow that needs it."""
 
     runs: tuple[str, ...]
     sandboxes: tuple[str, ...]
@@ -25,7 +25,7 @@ class Collected(msgspec.Struct, frozen=True):
 
 
 def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
-    """Keep the newest `keep` runs and kept sandboxes, and what a workflow or a loop needs; remove the rest."""
+    """Keep the newest `keep` runs and sandboxes, and everything that a workflow or a loop needs; remove the rest."""
     kept = _old_sandboxes(context, keep)
     sandboxes = [*kept, *place.leftovers(context.wanted_sandbox_root(), context.project)]
     gone = context.store.collected()
@@ -37,9 +37,9 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
     if not dry_run:
         recover(context)
         for run_id in old:
-            # Noted first: a crash in between leaves a folder that nobody misses, not a hole nobody explains.
+            # Recorded first: a crash in between leaves an extra folder, not an unexplained gap.
             context.store.record_collected(run_id, stamp(context.clock()))
-            # Without evidence it is not the folder that was recorded: another tool has taken the name since.
+            # A folder without evidence is not the recorded one: another tool reused the name.
             if context.store.has_evidence(run_id):
                 remove_tree(context.store.folder(run_id))
             for turn in context.layout.turns_of(run_id):
@@ -57,12 +57,12 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
 
 
 def _old_sandboxes(context: Context, keep: int) -> list[Path]:
-    """This project's kept sandboxes beyond the newest ones, and work by hand that its loop no longer needs."""
+    """Kept sandboxes of this project except the newest ones, and work by hand that its loop no longer needs."""
     root = context.wanted_sandbox_root()
     by_hand = place.unfinished(root, context.project)
     needed = still_wanted(context)
-    asked_for = [folder for folder in place.kept(root, context.project) if folder not in by_hand]
+    kept = [folder for folder in place.kept(root, context.project) if folder not in by_hand]
     return [
-        *(asked_for[:-keep] if keep else asked_for),
+        *(kept[:-keep] if keep else kept),
         *(folder for folder in by_hand if folder not in needed),
     ]

@@ -1,4 +1,4 @@
-"""`loopwright init`: make a project a workspace: settings that fit it, and a first plan."""
+"""`loopwright init`: make a project a workspace, with settings that fit it and a first plan. `settings` lists them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loopwright.workspace.settings import ShownSetting
 
 
 class Initialised(msgspec.Struct, frozen=True):
-    """What was found and what was written; files that were there already were left alone."""
+    """What was detected and written. Files in `kept` existed before and are unchanged."""
 
     root: Path
     detected: Detected
@@ -25,11 +25,11 @@ class Initialised(msgspec.Struct, frozen=True):
 
 
 def init(context: Context) -> Initialised:
-    """Write what is not there yet."""
+    """Write the files that do not exist yet."""
     if context.project == context.layout.home:
         raise WrongUsage(
             f"{shown(context.project)} is your home folder, not a project",
-            hint="go to the project's folder first",
+            hint="change to the folder of a project first",
         )
     detected = detect(context.project)
     written: list[Path] = []
@@ -47,16 +47,16 @@ def _config(context: Context, detected: Detected) -> str:
     provide = ", ".join(f'"{folder}"' for folder in detected.provide)
     setup = ", ".join(f'"{command}"' for command in detected.setup)
     return (
-        "# Settings of this workspace. `loopwright settings` shows every value and where it comes from;\n"
+        "# Settings of this workspace. `loopwright settings` shows every value and its origin;\n"
         "# `loopwright explain settings` lists every key.\n\n"
         f'[workspace]\nlayout = "{context.layout.flavour}"\n\n'
         "[sandbox]\n"
-        "# Folders that git does not hold and that steps need: mounted read-only.\n"
+        "# Folders that steps need and that are not in git: mounted read-only.\n"
         f"provide = [{provide}]\n"
         "# Commands that run once in each new sandbox.\n"
         f"setup = [{setup}]\n\n"
         "[loop]\n"
-        "# What decides whether the work is right.\n"
+        "# The command that decides whether the work is right.\n"
         f'test_command = "{detected.test_command}"\n'
     )
 
@@ -66,7 +66,7 @@ def _plan(detected: Detected, now: str) -> str:
     quoted = command.replace("\\", "\\\\").replace('"', '\\"')
     return (
         f"envelope: {{command: init, status: OK, timestamp: {now}}}\n"
-        "# A plan: steps that run in a sandbox, judged by exit codes alone. `loopwright run` runs it.\n"
+        "# A plan: steps that run in a sandbox. Exit codes decide whether a step passed. Run it: `loopwright run`.\n"
         "new_plan:\n"
         '  unified_goal: "the project\'s own tests pass"\n'
         "  steps:\n"
@@ -75,15 +75,15 @@ def _plan(detected: Detected, now: str) -> str:
         f'      commands: ["{quoted}"]\n'
         "      # timeout_s: 600\n"
         "      # depends_on: []\n"
-        "      # network: true        # only needed with isolation strict\n"
-        "      # env: [CI]            # names of variables to pass on\n"
+        "      # network: true        # needed only with strict isolation\n"
+        "      # env: [CI]            # names of environment variables to pass on\n"
         "      # verification:\n"
-        '      #   - "a sentence: kept, never counted as verified"\n'
+        '      #   - "a sentence: recorded, but never counts as verified"\n'
         "      #   - {file_exists: dist/app.js}\n"
         "      #   - {stdout_contains: passed}\n"
     )
 
 
 def settings(context: Context) -> list[ShownSetting]:
-    """All of them, in the order of the reference."""
+    """All settings, in the order of the reference."""
     return list(context.settings.listed())

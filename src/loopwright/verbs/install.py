@@ -1,4 +1,4 @@
-"""`loopwright install` and `uninstall`, and what `doctor` checks of them."""
+"""`loopwright install` and `uninstall`, and the state of installed parts for `doctor`."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def check_installed(context: Context) -> Iterator[InstallFinding]:
 def _target(context: Context, agent: str, scope: Scope) -> InstallTarget:
     if agent not in HARNESSES:
         raise UnknownAgent(
-            f"nothing can be installed for the agent '{shown(agent)}'", hint=f"one of: {', '.join(HARNESSES)}"
+            f"install does not support the agent '{shown(agent)}'", hint=f"use one of: {', '.join(HARNESSES)}"
         )
     return InstallTarget(HARNESSES[agent], scope, context.project, context.environment, context.layout.home)

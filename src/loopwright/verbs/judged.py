@@ -1,7 +1,7 @@
-"""What builders said of themselves, with what those who judge said of their work: a corpus for `analyze calibration`.
+"""Self-reports of builders with the verdicts of checks on their work: a corpus for `analyze calibration`.
 
-Nothing of it is stored: a loop's log says which validation came after which work. A claim whose work was not judged, or
-not finished, is left out; so is a question that nobody answered.
+The corpus is derived: the log of a loop shows which validation followed which work. Self-reports on work that was not
+finished or not validated are left out, and so are unanswered questions.
 """
 
 from __future__ import annotations
@@ -34,37 +34,31 @@ class CorpusLine(msgspec.Struct, frozen=True):
 
 
 def judged(context: Context) -> Iterator[CorpusLine]:
-    """Every claim that was judged, the oldest first."""
-    captures = [one for one in shelf(context).stored if one.point is not None]
+    """Every self-report whose work was judged, oldest first."""
+    captures = [stored for stored in shelf(context).stored if stored.point is not None]
     verdicts = dict(_verdicts(context)) if captures else {}
-    for one in captures:
-        record = one.reflection
-        right = _verdict(one, verdicts)
-        if one.point is not None and record.confidence is not None and right is not None:
-            yield CorpusLine(
-                record.confidence, right, one.point, record.task_ref, record.session_id, _surface(one, captures)
-            )
+    for capture in captures:
+        record = capture.reflection
+        right = verdicts.get(record.session_id.removesuffix(record.agent))
+        if capture.point is not None and record.confidence is not None and right is not None:
+            surface = _surface(capture, captures)
+            yield CorpusLine(record.confidence, right, capture.point, record.task_ref, record.session_id, surface)
 
 
-def _verdict(one: Stored, verdicts: dict[str, bool]) -> bool | None:
-    whose = one.reflection.session_id.removesuffix(one.reflection.agent)
-    return verdicts.get(whose)
-
-
-def _surface(one: Stored, captures: list[Stored]) -> str:
-    """That of the files, which owes nothing to claims; what was said before the work takes those of what came after."""
-    same = [other for other in captures if other.reflection.session_id == one.reflection.session_id]
+def _surface(capture: Stored, captures: list[Stored]) -> str:
+    """The surface of the changed files, not of the report. A report before the work uses the files of a later one."""
+    same = [other for other in captures if other.reflection.session_id == capture.reflection.session_id]
     files = next((other.reflection.files_changed for other in same if other.reflection.files_changed), [])
     return evaluate_risk_floor(files).surface
 
 
 def _verdicts(context: Context) -> Iterator[tuple[str, bool]]:
-    """Which work was right, by the start of its session's name."""
+    """Whether each work was right, by the start of the name of its session."""
     for loop_id in context.layout.loop_ids():
         try:
             yield from _of_loop(context, loop_id)
         except (LoopwrightError, OSError):
-            continue  # `doctor` names a damaged log
+            continue  # `doctor` reports a damaged log
 
 
 def _of_loop(context: Context, loop_id: str) -> Iterator[tuple[str, bool]]:
@@ -89,6 +83,6 @@ def _of_loop(context: Context, loop_id: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_right(validation: Validation, task_id: str) -> bool:
-    """By its own checks where it has any, as a slice has; else by all of them."""
-    own = [one for one in validation.results if one.test_name == task_id]
-    return all(one.status == "passed" for one in own) if own else validation.holds
+    """By the checks of the task, as slices have them; without such checks, by the whole validation."""
+    own = [result for result in validation.results if result.test_name == task_id]
+    return all(result.status == "passed" for result in own) if own else validation.holds

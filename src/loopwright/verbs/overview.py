@@ -13,41 +13,41 @@ from loopwright.workflow.listing import STAGES, WorkflowLine
 
 
 def with_what_runs(workflows: list[WorkflowLine], loops: list[Summary]) -> list[WorkflowLine]:
-    """The same, where somebody drives a build: it can't be started again, but watched, or resumed where it waits."""
+    """The workflows; for a build that a process drives, the next command watches or resumes its loop."""
     driven = {
-        one.line.loopwright.workflow: way_on(one) or f"loopwright loop watch {one.line.loop_id}"
-        for one in loops
-        if one.has_worker and one.line.loopwright.workflow is not None
+        loop.line.loopwright.workflow: way_on(loop) or f"loopwright loop watch {loop.line.loop_id}"
+        for loop in loops
+        if loop.has_worker and loop.line.loopwright.workflow is not None
     }
     return [
-        replace(one, recommended_next_action=driven[one.slug])
-        if one.slug in driven and one.current_stage == "build" and one.pending_user_decision is None
-        else one
-        for one in workflows
+        replace(workflow, recommended_next_action=driven[workflow.slug])
+        if workflow.slug in driven and workflow.current_stage == "build" and workflow.pending_user_decision is None
+        else workflow
+        for workflow in workflows
     ]
 
 
 def overview(workflows: list[WorkflowLine], loops: list[Summary]) -> dict[str, Any]:
-    """How everything stands, for programs."""
+    """The status of all workflows and loops, for programs."""
     workflows = with_what_runs(workflows, loops)
-    stages = Counter(one.current_stage for one in workflows)
-    totals = Counter(one.line.status for one in loops)
+    stages = Counter(workflow.current_stage for workflow in workflows)
+    totals = Counter(loop.line.status for loop in loops)
     waiting = [
-        {**msgspec.to_builtins(one.line), "has_worker": one.has_worker, "next": way_on(one)}
-        for one in loops
-        if way_on(one) is not None
+        {**msgspec.to_builtins(loop.line), "has_worker": loop.has_worker, "next": way_on(loop)}
+        for loop in loops
+        if way_on(loop) is not None
     ]
     return {
         "stages": {stage: stages[stage] for stage in STAGES},
-        "archived": sum(one.archive_status == "archived" for one in workflows),
-        "workflows": [msgspec.to_builtins(one) for one in workflows],
+        "archived": sum(workflow.archive_status == "archived" for workflow in workflows),
+        "workflows": [msgspec.to_builtins(workflow) for workflow in workflows],
         "loops": {status: totals[status] for status in STATUSES},
         "waiting": waiting,
     }
 
 
 class WaitingLoop(msgspec.Struct, frozen=True):
-    """A loop that waits, and the command with which it goes on."""
+    """A loop that waits for a person, and the command that continues it."""
 
     loop_id: str
     title: str
@@ -55,24 +55,24 @@ class WaitingLoop(msgspec.Struct, frozen=True):
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """Everything that is not over, and what moves it on."""
+    """Everything that is not finished, with the next command for each."""
 
     workflows: list[WorkflowLine]
     loops: list[WaitingLoop]
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The list for programs."""
         builtins: dict[str, Any] = msgspec.to_builtins(self)
         return builtins
 
 
-def what_waits(listed: list[WorkflowLine], of_loops: list[Summary]) -> Waiting:
-    """A loop that builds is moved on by its workflow's command: one thing that waits is said once."""
-    workflows = [one for one in with_what_runs(listed, of_loops) if one.archive_status != "archived"]
-    building = {one.slug for one in workflows if one.current_stage == "build"}
-    loops = [
-        WaitingLoop(one.line.loop_id, one.line.title, way)
-        for one in of_loops
-        if one.line.loopwright.workflow not in building and (way := way_on(one)) is not None
+def what_waits(listed: list[WorkflowLine], loops: list[Summary]) -> Waiting:
+    """Everything that waits. The loop of a build is not listed: its workflow is."""
+    workflows = [flow for flow in with_what_runs(listed, loops) if flow.archive_status != "archived"]
+    building = {workflow.slug for workflow in workflows if workflow.current_stage == "build"}
+    waiting = [
+        WaitingLoop(loop.line.loop_id, loop.line.title, command)
+        for loop in loops
+        if loop.line.loopwright.workflow not in building and (command := way_on(loop)) is not None
     ]
-    return Waiting(workflows, loops)
+    return Waiting(workflows, waiting)

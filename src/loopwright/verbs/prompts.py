@@ -1,4 +1,4 @@
-"""`loopwright prompts`: what agents are told, where each text comes from, and a copy of a text to edit."""
+"""`loopwright prompts`: the prompts for agents, their origin, and copies to edit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loopwright.agents.prompts.book import (
     effective_prompts,
     find_user_prompts,
 )
-from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
+from loopwright.agents.prompts.names import SHAPES, PromptLanguage
 from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
@@ -36,7 +36,7 @@ from loopwright.workspace.layout import record_choice, user_prompts
 
 
 class PromptList(msgspec.Struct, frozen=True):
-    """Every text in force in one language, and the files that can't be used."""
+    """Every prompt in one language, and the files that cannot be used."""
 
     language: PromptLanguage
     texts: tuple[PromptText, ...]
@@ -44,59 +44,57 @@ class PromptList(msgspec.Struct, frozen=True):
 
 
 def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
-    """All texts as they are in force; what is unusable is listed, and ours stands where it is."""
+    """All prompts that agents get; in place of an unusable file, the built-in prompt is listed."""
     own, unusable = find_user_prompts(prompt_folders(context.layout))
-    spoken = language or chosen_language(context.settings.values)
-    book = Book(spoken, effective_prompts(own, spoken))
-    return PromptList(spoken, tuple(book.text(name) for name in SHAPES), unusable)
+    language = language or chosen_language(context.settings.values)
+    book = Book(language, effective_prompts(own, language))
+    return PromptList(language, tuple(book.text(name) for name in SHAPES), unusable)
 
 
 def show_prompt(context: Context, name: str, language: PromptLanguage | None, *, ours: bool) -> PromptText:
-    """One text as it is in force, or ours."""
-    _shape_of(name)
-    spoken = language or chosen_language(context.settings.values)
+    """The prompt that agents get, or the built-in one."""
+    if name not in SHAPES:
+        near = difflib.get_close_matches(name, SHAPES, 1)
+        suggestion = f"; did you mean {near[0]}?" if near else ""
+        raise WrongUsage(
+            f"there is no prompt '{shown(name)}'{suggestion}", hint="`loopwright prompts list` lists all prompts"
+        )
+    language = language or chosen_language(context.settings.values)
     if ours:
-        return Book(spoken).text(name)
+        return Book(language).text(name)
     own, unusable = find_user_prompts(prompt_folders(context.layout))
-    if bad := [one for one in unusable if one.path.stem == name]:
-        raise invalid_prompts(bad)
-    return Book(spoken, effective_prompts(own, spoken)).text(name)
+    if invalid := [prompt for prompt in unusable if prompt.path.stem == name]:
+        raise invalid_prompts(invalid)
+    return Book(language, effective_prompts(own, language)).text(name)
 
 
 def copy_prompt(
     context: Context, name: str, language: PromptLanguage | None, *, to: Literal["workspace", "user"]
 ) -> Path:
-    """Write our text where it takes the place of ours, for somebody to edit; what is there stays."""
+    """Copy a built-in prompt to a file that replaces it; an existing file stays unchanged."""
     require_person(context.environment, "prompts copy")
     text = show_prompt(context, name, language, ours=True)
     folder = context.layout.prompts if to == "workspace" else user_prompts()
     path = folder / text.language / f"{name}.md"
     if to == "workspace":
         record_choice(context.layout)
-        if links := [one for one in (folder, path.parent) if one.is_symlink()]:
-            raise PromptInvalid(f"{shown(links[0])} is a link, and would not be read", hint="remove it")
+        if links := [parent for parent in (folder, path.parent) if parent.is_symlink()]:
+            raise PromptInvalid(f"{shown(links[0])} is a symbolic link and is not read", hint="remove the link")
     if not create_exclusively(path, text.text.strip("\n").encode() + b"\n"):
-        raise WrongUsage(f"{shown(path)} is there already", hint="edit it, or move it away first")
+        raise WrongUsage(f"{shown(path)} already exists", hint="edit the file, or move it away first")
     return path
 
 
 def own_prompts(context: Context) -> tuple[list[str], tuple[UnusablePrompt, ...]]:
-    """For `doctor`: whose texts stand in the place of ours, and what can't be used."""
+    """For `doctor`: the prompts that replace built-in ones, and the files that cannot be used."""
     own, unusable = find_user_prompts(prompt_folders(context.layout))
-    return [f"{one.name} ({one.origin}{', ' + one.language if one.language else ''})" for one in own], unusable
+    names = [f"{prompt.name} ({prompt.origin}{', ' + prompt.language if prompt.language else ''})" for prompt in own]
+    return names, unusable
 
 
-def _shape_of(name: str) -> Shape:
-    if name in SHAPES:
-        return SHAPES[name]
-    near = difflib.get_close_matches(name, SHAPES, 1)
-    meant = f"; did you mean {near[0]}?" if near else ""
-    raise WrongUsage(f"there is no prompt '{shown(name)}'{meant}", hint="`loopwright prompts list` shows all")
-
-
-# The type that an answer is read as; its JSON Schema is made from the type. A building turn answers with any text: what
-# changed is what counts, and a model that must end with JSON builds worse. A replanner's YAML is read as a plan; its
-# schema is shown, not sent.
+# The type of each answer; its JSON Schema is made from the type. A builder answers with any text: only its changes
+# count, and a model that must end with JSON builds worse. The YAML of a replanner is read as a plan; its schema is
+# shown, but not sent.
 _ANSWERS: Mapping[str, type[Any]] = {
     "clarifier": Clarification,
     "planner": ProposedTasks,
@@ -118,6 +116,6 @@ _ANSWERS: Mapping[str, type[Any]] = {
 
 
 def answer_schema(name: str) -> Mapping[str, Any] | None:
-    """The JSON Schema of the answer to a prompt; None for a part of one, which asks nothing by itself."""
+    """The JSON Schema of the answer to a prompt; None for a part of other prompts, which has no answer."""
     kind = _ANSWERS.get(name)
     return schema_of(kind) if kind is not None else None

@@ -1,4 +1,4 @@
-"""`loopwright reflect`: take a reflection now, by hand; list, show and export what is there."""
+"""`loopwright reflect`: record a reflection by hand; list, show and export reflections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COLUMNS = (
 
 
 class ReportInput(msgspec.Struct, frozen=True):
-    """What the doer says of its own work, as `reflection-input.json` would say it."""
+    """A self-report of the author, with the fields of `reflection-input.json`."""
 
     confidence: float | None = None
     most_likely_wrong: MostLikelyWrong | None = None
@@ -38,7 +38,7 @@ class ReportInput(msgspec.Struct, frozen=True):
 
 
 class ReflectionRequest(msgspec.Struct, frozen=True):
-    """What a person wants recorded beyond what git says."""
+    """What a reflection records in addition to the changes that git shows."""
 
     session: str = "manual"
     point: Point | None = None
@@ -47,34 +47,34 @@ class ReflectionRequest(msgspec.Struct, frozen=True):
     agent: str | None = None
 
 
-def reflect(context: Context, wanted: ReflectionRequest) -> Stored:
-    """Take one reflection and return it as it was written."""
-    said = {"REFLECTION_TASK_REF": wanted.task_ref, "REFLECTION_AGENT": wanted.agent}
-    environment = {**context.environment, **{name: value for name, value in said.items() if value is not None}}
-    report = codec.to_json(wanted.report) if isinstance(wanted.report, ReportInput) else wanted.report
-    occasion = CaptureRequest(
+def reflect(context: Context, request: ReflectionRequest) -> Stored:
+    """Record a reflection and return it as it was written."""
+    variables = {"REFLECTION_TASK_REF": request.task_ref, "REFLECTION_AGENT": request.agent}
+    environment = {**context.environment, **{name: value for name, value in variables.items() if value is not None}}
+    report = codec.to_json(request.report) if isinstance(request.report, ReportInput) else request.report
+    capture_request = CaptureRequest(
         cwd=str(context.project),
-        session=wanted.session,
+        session=request.session,
         mode=capture_mode(context),
         environment=environment,
         within_s=_WITHIN_S,
-        point=wanted.point,
+        point=request.point,
         report=report,
     )
     try:
-        capture = ReflectionCapture(occasion)
+        capture = ReflectionCapture(capture_request)
         with SessionLock(capture.lock_path) as lock:
             if not lock.is_held:
                 raise StorageFailed(
-                    f"a reflection of the session '{shown(wanted.session)}' is being taken right now",
-                    hint="wait a moment, or use another --session",
+                    f"another process records a reflection of the session '{shown(request.session)}'",
+                    hint="wait a moment and repeat the command, or use another --session",
                 )
             capture.gather()
             return read_one(Path(capture.write()))
     except OSError as problem:
         raise StorageFailed(
-            f"no reflection could be written: {problem.strerror}: {shown(problem.filename or '')}",
-            hint="check that folder, or choose another with REFLECTION_DIR",
+            f"the reflection could not be written: {problem.strerror}: {shown(problem.filename or '')}",
+            hint="check the folder, or set another one with REFLECTION_DIR",
         ) from problem
 
 
@@ -84,44 +84,46 @@ def shelf(context: Context) -> StoredReflections:
 
 
 def find(context: Context, name: str | None) -> Stored:
-    """The reflection that is meant: a file name, the start of one, or None for the last."""
-    found = shelf(context)
-    if not found.stored:
-        raise UnknownReflection("there is no reflection in this workspace", hint="`loopwright reflect` takes one")
+    """The reflection whose file name starts with `name`; for None, the last one."""
+    reflections = shelf(context).stored
+    if not reflections:
+        raise UnknownReflection("this workspace has no reflections", hint="record one with `loopwright reflect`")
     if name is None:
-        return found.stored[-1]
-    matching = [one for one in found.stored if one.name.startswith(name)]
+        return reflections[-1]
+    matching = [stored for stored in reflections if stored.name.startswith(name)]
     if len(matching) == 1 or (matching and matching[0].name == name):
         return matching[0]
-    names = ", ".join(one.name for one in (matching or found.stored)[-3:])
+    names = ", ".join(stored.name for stored in (matching or reflections)[-3:])
     reason = (
-        f"'{shown(name)}' fits {len(matching)} reflections" if matching else f"there is no reflection '{shown(name)}'"
+        f"{len(matching)} reflections start with '{shown(name)}'"
+        if matching
+        else f"there is no reflection '{shown(name)}'"
     )
-    raise UnknownReflection(reason, hint=f"`loopwright reflect list` shows all; the last are: {names}")
+    raise UnknownReflection(reason, hint=f"list all with `loopwright reflect list`; the last are: {names}")
 
 
 def export(stored: Sequence[Stored], form: Literal["jsonl", "csv"]) -> Iterator[str]:
-    """These reflections, a line each."""
+    """The reflections as text, one line each."""
     if form == "jsonl":
-        for one in stored:
-            record = {"name": one.name, "point": one.point, "reflection": codec.to_builtins(one.reflection)}
+        for item in stored:
+            record = {"name": item.name, "point": item.point, "reflection": codec.to_builtins(item.reflection)}
             yield json.dumps(record, ensure_ascii=False) + "\n"
         return
     buffer = io.StringIO()
     rows = csv.writer(buffer, lineterminator="\n")
     rows.writerow(_COLUMNS)
-    for one in stored:
-        rows.writerow(_row(one))
+    for item in stored:
+        rows.writerow(_row(item))
     yield buffer.getvalue()
 
 
-def _row(one: Stored) -> list[object]:
-    reflection, risk, made = one.reflection, one.reflection.risk, one.reflection.provenance
+def _row(stored: Stored) -> list[object]:
+    reflection, risk, made = stored.reflection, stored.reflection.risk, stored.reflection.provenance
     wrong = reflection.most_likely_wrong
     return [
-        one.name, one.point or "", reflection.timestamp, reflection.session_id, reflection.task_ref, reflection.agent,
-        reflection.repo, "" if reflection.confidence is None else reflection.confidence, wrong.surface if wrong else "",
-        wrong.description if wrong else "", reflection.known_not_in_diff or "", risk.needs_review, risk.score,
-        risk.surface, risk.reason, "\n".join(reflection.files_changed), made.degraded, made.reflection_attempt,
-        made.reflection_mode,
+        stored.name, stored.point or "", reflection.timestamp, reflection.session_id, reflection.task_ref,
+        reflection.agent, reflection.repo, "" if reflection.confidence is None else reflection.confidence,
+        wrong.surface if wrong else "", wrong.description if wrong else "", reflection.known_not_in_diff or "",
+        risk.needs_review, risk.score, risk.surface, risk.reason, "\n".join(reflection.files_changed), made.degraded,
+        made.reflection_attempt, made.reflection_mode,
     ]  # fmt: skip

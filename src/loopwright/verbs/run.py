@@ -1,4 +1,4 @@
-"""`loopwright run`: run the plan once; leave result, blocker and latch; close the reflection loop when asked."""
+"""`loopwright run`: run the plan once, and write result, blocker and latch; with an agent, replan after a failure."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from loopwright.workspace.layout import record_choice
 
 
 class RunOptions(msgspec.Struct, frozen=True):
-    """What the caller wants beyond the settings."""
+    """Options of a run in addition to the settings."""
 
     plan: Path | None = None
     replan_with: str | None = None
 
 
 class RunReport(msgspec.Struct, frozen=True):
-    """How it ended. `failure` is None when all went well."""
+    """The end of a run. `failure` is None if all steps passed."""
 
     evidence: Evidence
     folder: Path
@@ -49,21 +49,21 @@ def run(
     listener: Listener = ignore,
     cancellation: Cancellation | None = None,
 ) -> RunReport:
-    """Recover, run, settle; with an agent, replan and run again until it is green or the tries are used."""
+    """Recover, run, settle; with an agent, replan and run again until a run passes or the limit is reached."""
     cancellation = cancellation or Cancellation()
     record_choice(context.layout)
     recover(context)
     emitter = Emitter(listener)
-    wanted = request.replan_with
-    replanner = Replanner(context, wanted, emitter, cancellation) if wanted is not None else None
+    agent = request.replan_with
+    replanner = Replanner(context, agent, emitter, cancellation) if agent is not None else None
     path = request.plan or context.layout.plan
     first = _once(context, path, lambda: read_plan_file(path), emitter, cancellation)
     if replanner is None or first.failure is None:
         return RunReport(first.evidence, first.folder, first.failure, (first.evidence.run_id,))
-    return _reflect(context, replanner, path, first, emitter, cancellation)
+    return _replan_and_run(context, replanner, path, first, emitter, cancellation)
 
 
-def _reflect(
+def _replan_and_run(
     context: Context,
     replanner: Replanner,
     path: Path,
@@ -71,11 +71,11 @@ def _reflect(
     emitter: Emitter,
     cancellation: Cancellation,
 ) -> RunReport:
-    """The reflection loop: a new plan for each failure, never the same twice."""
+    """Ask for a new plan after each failure; never run the same plan twice."""
     tries = context.settings.values.run.max_retries
     seen = {first.evidence.plan_source_hash}
     attempts = [first.evidence.run_id]
-    last, plan, told = first, _bytes_or_nothing(path), 0
+    last, plan, recorded_turns = first, _bytes_or_nothing(path), 0
     for number in range(1, tries + 1):
         if last.failure is None or not can_be_replanned(last.failure):
             break
@@ -83,7 +83,7 @@ def _reflect(
         try:
             answer = replanner.plan_for(failed)
         except LoopwrightError:
-            # No run comes after it: what was paid for is in the result of the last one.
+            # No run follows: the result of the last run records the cost of this turn.
             settle(context, path, last, last.failure, replanner.turns)
             raise
         if answer is None or answer.digest in seen:
@@ -92,8 +92,8 @@ def _reflect(
         plan = answer.plan
         _clear_own_latch(context, attempts)
         _keep_plan(context, path, plan)
-        last = _once(context, path, partial(bytes, plan), emitter, cancellation, replanner.turns, told)
-        told = len(replanner.turns)
+        last = _once(context, path, partial(bytes, plan), emitter, cancellation, replanner.turns, recorded_turns)
+        recorded_turns = len(replanner.turns)
         attempts.append(last.evidence.run_id)
     failure = last.failure
     if failure is not None and can_be_replanned(failure):
@@ -110,17 +110,17 @@ def _once(
     emitter: Emitter,
     cancellation: Cancellation,
     replanning: Sequence[ReplanTurn] = (),
-    told: int = 0,
+    recorded_turns: int = 0,
 ) -> Finished:
-    """One attempt, from the latch to the latch; so many turns are in the evidence of an earlier one already."""
+    """One attempt. The evidence of earlier attempts already contains the first `recorded_turns` replanning turns."""
     plan: bytes | LoopwrightError
     try:
         plan = _latched(context) or read()
     except LoopwrightError as problem:
         plan = problem
-    paid = tuple(replanning[told:])
+    new_turns = tuple(replanning[recorded_turns:])
     request = RunRequest(
-        _name(context, path), plan, context.sandbox_options(), context.step_environment(), replanning=paid
+        _name(context, path), plan, context.sandbox_options(), context.step_environment(), replanning=new_turns
     )
     finished = run_plan(request, context.tools(), emitter, cancellation)
     settle(context, path, finished, finished.failure, replanning)
@@ -131,7 +131,7 @@ def _once(
 def settle(
     context: Context, path: Path, finished: Finished, failure: Failure | None, replanning: Sequence[ReplanTurn] = ()
 ) -> None:
-    """Write the latest files, the blocker card and the latch, as the outcome demands."""
+    """Write the latest files, and for a failure the blocker card and the latch."""
     layout, evidence = context.layout, finished.evidence
     written = [str(layout.result), str(finished.folder / EVIDENCE)]
     written += [str(finished.folder / name) for name in (PATCH, SUMMARY) if (finished.folder / name).exists()]
@@ -139,7 +139,7 @@ def settle(
         written.append(str(layout.blocker))
     missing = failure is not None and failure.code == "MISSING_PLAN"
     envelope = envelope_of(evidence, failure, plan=_name(context, path), written=written, missing=missing)
-    # The latch first and the result last: a start that finds the result behind knows that this was cut short.
+    # The latch first and the result last: if the result is older than the latch, the next start knows of a crash.
     if failure is not None and latches(failure.code) and context.settings.values.run.latch:
         latch(context, evidence.run_id, f"{failure.code}: {_first_line(failure)}")
     if failure is not None and failure.code != "LATCHED":
@@ -157,8 +157,8 @@ def _give_up(
 ) -> Failure:
     why = why_last.message.text.splitlines()[0]
     problem = MaxRetries(
-        f"a new plan was asked for {tries} times; the last run still fails: {why}",
-        hint="read the blocker card, decide yourself, then `loopwright unlatch` and `loopwright run`",
+        f"no success after {tries} new plans; the last run failed: {why}",
+        hint="read the blocker card and decide, then type `loopwright unlatch` and `loopwright run`",
     )
     clean = context.tools().redactor.clean
     failure = replace(why_last, code=problem.code, message=clean(problem.message), hint=problem.hint)
@@ -173,8 +173,8 @@ def _latched(context: Context) -> Latched | None:
     if latch is None:
         return None
     return Latched(
-        f"the run {latch.run_id} latched at {latch.created_at}: {latch.reason}",
-        hint="look at the blocker card, then `loopwright unlatch`",
+        f"run {latch.run_id} latched the workspace at {latch.created_at}: {latch.reason}",
+        hint="read the blocker card, then type `loopwright unlatch`",
     )
 
 
@@ -185,7 +185,7 @@ def _clear_own_latch(context: Context, attempts: list[str]) -> None:
 
 
 def _keep_plan(context: Context, path: Path, plan: bytes) -> None:
-    """A new plan takes the place of the layout's own; a plan file that the caller named is theirs."""
+    """Replace the plan of the workspace with the new plan; a plan file that the caller named stays unchanged."""
     if path == context.layout.plan and not context.tools().redactor.scan(plan, "plan", trusts_pragma=True).findings:
         write_durably(path, plan)
 
@@ -202,7 +202,7 @@ def _name(context: Context, path: Path) -> str:
 
 
 def unlatch(context: Context) -> Latch | None:
-    """The latch that was there, now removed; None when there was none."""
+    """Remove the latch and return it; None if the workspace was not latched."""
     require_person(context.environment, "unlatch")
     latch = read_latch(context.layout.latch)
     if latch is not None:

@@ -1,4 +1,4 @@
-"""`loopwright selftest`: a tiny plan in a temporary project, to check this machine against the contract."""
+"""`loopwright selftest`: run a tiny plan in a temporary project, to check that Loopwright works on this machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TOKEN = "SELFTEST_TOKEN"  # noqa: S105 -- the name of a made-up variable
 
 
 class Tested(msgspec.Struct, frozen=True):
-    """One promise of the contract, and whether this machine keeps it."""
+    """The result of one check."""
 
     what: str
     passed: bool
@@ -54,7 +54,7 @@ class Tested(msgspec.Struct, frozen=True):
 
 
 def selftest(context: Context) -> Iterator[Tested]:
-    """Each promise as it is tried."""
+    """All checks, each as soon as it is done."""
     with tempfile.TemporaryDirectory(prefix="loopwright-selftest-") as folder:
         trial = _Trial(context, Path(folder))
         yield from trial.modes()
@@ -86,7 +86,7 @@ class _Trial:
     def modes(self) -> Iterator[Tested]:
         for mode in _MODES:
             if mode == "worktree" and not self._has_git:
-                yield Tested("worktree mode", True, "left out: git is not installed")
+                yield Tested("worktree mode", True, "skipped: git is not installed")
                 continue
             report = self._run(_PASSING, mode=mode)
             yield self._expect(f"{mode} mode", report, lambda r: r.failure is None)
@@ -95,7 +95,7 @@ class _Trial:
         for level in _LEVELS:
             report = self._run(_PASSING, isolation=level)
             if isinstance(report, RunReport) and report.failure and report.failure.code == "ISOLATION_UNAVAILABLE":
-                yield Tested(f"isolation {level}", True, "refused, as it must be where it can't be given")
+                yield Tested(f"isolation {level}", True, "refused, as required: this machine lacks this isolation")
                 clear_latch(self._context.layout.latch)
                 continue
             used = report.evidence.isolation.used if isinstance(report, RunReport) and report.evidence.isolation else ""
@@ -111,7 +111,7 @@ class _Trial:
         clear_latch(self._context.layout.latch)
 
     def exit_codes(self) -> Iterator[Tested]:
-        """What a script that calls us would see, so the command line is started as a script would."""
+        """Starts the command line as a script would, to see the exit codes that a script gets."""
         for plan, code, exit_code in (
             (_PASSING, "OK", 0),
             (_FAILING, "STEP_FAILED", 1),
@@ -121,9 +121,8 @@ class _Trial:
         ):
             done = self._call("run", "--plan", str(self._write(plan)))
             clear_latch(self._context.layout.latch)
-            said = f"exit {done.exit_code}"
             holds = done.exit_code == exit_code and (code == "OK" or done.stderr.startswith(f"{code}:".encode()))
-            yield Tested(f"{code} is exit {exit_code}", holds, said)
+            yield Tested(f"{code} is exit {exit_code}", holds, f"exit {done.exit_code}")
 
     def _call(self, *arguments: str) -> process.Captured:
         argv = (sys.executable, "-m", "loopwright", *arguments, "--sandbox-root", str(self._context.sandbox_root()))
@@ -143,7 +142,7 @@ class _Trial:
         )
 
     def environment(self) -> Iterator[Tested]:
-        """No file of any run holds a secret value, or anything but <SET> and <UNSET> for a name."""
+        """No file of a run contains a secret value; for each variable it contains only <SET> or <UNSET>."""
         value = self._secret.encode()
         status = re.compile(rb'"?([A-Z][A-Z0-9_]+)"?: "?(<?[A-Za-z]*>?)"?')
         leaks: list[str] = []
@@ -152,14 +151,14 @@ class _Trial:
                 continue
             data = path.read_bytes()
             if value in data:
-                leaks.append(f"{path.name} holds the secret")
+                leaks.append(f"{path.name} contains the secret")
             part = data.partition(b"env_status")[2].partition(b"relaxed_rules")[0]
             leaks += [
                 f"{path.name}: {name.decode()}"
-                for name, said in status.findall(part)
-                if said not in (b"<SET>", b"<UNSET>")
+                for name, stored in status.findall(part)
+                if stored not in (b"<SET>", b"<UNSET>")
             ]
-        yield Tested("no value of a variable is kept", not leaks, leaks[0] if leaks else "only <SET> and <UNSET>")
+        yield Tested("no value of a variable is stored", not leaks, leaks[0] if leaks else "only <SET> and <UNSET>")
 
     def _run(self, plan: str, *, mode: Mode = "auto", isolation: Level = "auto") -> RunReport | LoopwrightError:
         path = self._write(plan)
@@ -184,12 +183,12 @@ class _Trial:
 
     @staticmethod
     def _expect(
-        what: str, report: RunReport | LoopwrightError, holds: Callable[[RunReport], bool], said: str = ""
+        what: str, report: RunReport | LoopwrightError, holds: Callable[[RunReport], bool], text: str = ""
     ) -> Tested:
         if isinstance(report, LoopwrightError):
             return Tested(what, False, report.message)
         failure = report.failure.message.text if report.failure else ""
-        return Tested(what, holds(report), said or failure or "passed")
+        return Tested(what, holds(report), text or failure or "passed")
 
     @staticmethod
     def _commit(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""`loopwright verify`: recompute what is recorded and name what does not match."""
+"""`loopwright verify, rerun`: recompute recorded evidence, and repeat a recorded run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from loopwright.stages.recover import recover
 
 
 def verify(context: Context, run: str | None) -> list[Verdict]:
-    """One run, or every run that is still there."""
+    """Verify one run, or all runs that were not removed."""
     store = context.store
     repository = context.repository()
     with tempfile.TemporaryDirectory(prefix="loopwright-verify-") as scratch:
@@ -33,7 +33,7 @@ def verify(context: Context, run: str | None) -> list[Verdict]:
 
 
 class RerunReport(msgspec.Struct, frozen=True):
-    """The first run, the second, and where they differ."""
+    """The first run, the second run, and their differences."""
 
     first: Evidence
     second: Evidence
@@ -43,7 +43,7 @@ class RerunReport(msgspec.Struct, frozen=True):
 
 
 def rerun(context: Context, run: str, listener: Listener, cancellation: Cancellation) -> RerunReport:
-    """Repeat a run. Neither the latch nor the latest files are read or written."""
+    """Repeat a run, without reading or writing the latch and the latest files."""
     recover(context)
     store = context.store
     run_id = store.resolve(run)
@@ -71,43 +71,43 @@ def rerun(context: Context, run: str, listener: Listener, cancellation: Cancella
 
 
 def differences(first: Evidence, second: Evidence) -> list[str]:
-    """Where exit codes, outcomes or the resulting tree differ; steps that the first never began are not compared."""
-    found: list[str] = []
+    """Differences in exit codes, outcomes and the resulting tree. Steps that the first run skipped do not count."""
+    different: list[str] = []
     if first.isolation and second.isolation and first.isolation.used != second.isolation.used:
-        found.append(f"isolation: {first.isolation.used} then, {second.isolation.used} now")
-    again = {step.id: step for step in second.steps}
+        different.append(f"isolation: {first.isolation.used} then, {second.isolation.used} now")
+    repeated = {step.id: step for step in second.steps}
     for step in first.steps:
         if step.outcome in ("skipped", "cancelled") or step.id == SETUP_STEP:
             continue
-        other = again.get(step.id)
+        other = repeated.get(step.id)
         then = [command.exit_code for command in step.commands]
         now = [command.exit_code for command in other.commands] if other else []
         if then != now:
-            found.append(f"step {step.id}: exit codes {then} then, {now} now")
+            different.append(f"step {step.id}: exit codes {then} then, {now} now")
         elif other is not None and other.outcome != step.outcome:
-            found.append(f"step {step.id}: {step.outcome} then, {other.outcome} now")
+            different.append(f"step {step.id}: {step.outcome} then, {other.outcome} now")
     if first.result_tree != second.result_tree:
-        found.append(f"the change: tree {_short(first.result_tree)} then, {_short(second.result_tree)} now")
-    return found
+        different.append(f"the change: tree {_short(first.result_tree)} then, {_short(second.result_tree)} now")
+    return different
 
 
 def _recorded_plan(folder: Path, first: Evidence) -> bytes:
     if PLAN not in first.files:
         raise UnknownRun(
-            f"the run {first.run_id} kept no plan ({first.error_code or 'no reason given'})",
-            hint="only a run that got as far as its steps can be repeated",
+            f"run {first.run_id} has no recorded plan ({first.error_code or 'no reason given'})",
+            hint="choose a run that reached its steps",
         )
     try:
         data = (folder / PLAN).read_bytes()
     except OSError as problem:
         raise EvidenceMismatch(
-            f"the plan of {first.run_id} can't be read: {problem.strerror}",
-            hint="`loopwright verify` says more",
+            f"the plan of {first.run_id} is unreadable: {problem.strerror}",
+            hint="see the details with `loopwright verify`",
         ) from problem
     if sha256(data) != first.plan_source_hash:
         raise EvidenceMismatch(
-            f"the plan of {first.run_id} is not the one that was run",
-            hint=f"`loopwright verify {first.run_id}` says more",
+            f"the plan of {first.run_id} was changed after the run",
+            hint=f"see the details with `loopwright verify {first.run_id}`",
         )
     return data
 
@@ -115,8 +115,8 @@ def _recorded_plan(folder: Path, first: Evidence) -> bytes:
 def _recorded_sandbox(request: FreshRequest, folder: Path, first: Evidence) -> RecordedRequest:
     if first.base is None or first.sandbox is None:
         raise UnknownRun(
-            f"the run {first.run_id} never had a sandbox",
-            hint="only a run that got as far as its steps can be repeated",
+            f"run {first.run_id} had no sandbox",
+            hint="choose a run that reached its steps",
         )
     return RecordedRequest(request, Mode(first.sandbox.mode), first.base, folder / BASE_PATCH)
 

@@ -1,4 +1,4 @@
-"""`loopwright run --watch`: run whenever another plan appears, respecting the latch."""
+"""`loopwright run --watch`: run the plan whenever it changes; wait while the workspace is latched."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def watch(
     listening: Callable[[], AbstractContextManager[Listener]],
     cancellation: Cancellation,
 ) -> Iterator[RunReport]:
-    """One report for each plan that was seen, until a stop is requested."""
+    """A report for each new content of the plan file, until a stop is requested."""
     path = request.plan or context.layout.plan
     seen: str | None = None
     while cancellation.reason is None:
@@ -33,7 +33,7 @@ def watch(
             with listening() as listener:
                 report = run(context, request, listener, cancellation)
             yield report
-            # An agent may have written a new plan there, and has run it.
+            # The replanning agent may have written a new plan, which has already run.
             seen = _digest(path) if request.replan_with else digest
             if report.failure is not None and report.failure.code == "LATCHED":
                 _wait_while_latched(context, cancellation)

@@ -1,4 +1,4 @@
-"""Opens agents by name: ours, those of the settings, and those that other packages bring."""
+"""Opens agents by name: built-in agents, agents of the settings, and agents of other packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from loopwright.workspace.settings_model import AgentSettings
 # A package registers a callable (name, settings, environment) -> Agent under this group, by the adapter's name.
 GROUP = "loopwright.agents"
 Factory = Callable[[str, AgentSettings, Mapping[str, str]], Agent]
-# Those with a program of their own.
+# Agents with a program of their own.
 OURS: Mapping[str, Factory] = {
     "claude": ClaudeAgent,
     "codex": CodexAgent,
@@ -34,7 +34,7 @@ OURS: Mapping[str, Factory] = {
 
 
 def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[str, str]) -> Agent:
-    """The agent of this name: ours, from `[agents.NAME]`, or spelled out as `command:…` or `scripted:FILE`."""
+    """The agent of this name: built in, from `[agents.NAME]`, or given as `command:…` or `scripted:FILE`."""
     kind, colon, rest = name.partition(":")
     if colon:
         wanted = AgentSettings(kind=kind, command=rest, turns=rest)
@@ -59,7 +59,7 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
 
 
 def known_agents(settings: Settings, root: Path, environment: Mapping[str, str]) -> Iterator[Agent]:
-    """Every agent that can be named without spelling it out: ours, others' and those of the settings."""
+    """Every agent with a name: built-in agents, agents of other packages, and agents of the settings."""
     names = (*OURS, INTERACTIVE, *sorted(_points()), *settings.values.agents.named)
     for name in dict.fromkeys(names):
         try:
@@ -74,14 +74,14 @@ def _brought(adapter: str) -> EntryPoint | None:
 
 @cache
 def _points() -> Mapping[str, EntryPoint]:
-    """Looked for once: it takes longer than most of what a command does."""
+    """Agents of other packages. The search is slow, so it runs once."""
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def _factory(point: EntryPoint) -> Factory:
     try:
         factory: Factory = point.load()
-    except Exception as problem:  # it is not ours, and may fail in any way
+    except Exception as problem:  # code of another package may fail in any way
         raise AgentFailed(
             "agent_missing",
             f"the agent '{shown(point.name)}' of another package can't be loaded: {problem}",
@@ -103,7 +103,7 @@ def _missing(name: str, settings: Settings) -> AgentFailed:
 
 
 def _unfinished(name: str, found: AgentSettings) -> AgentFailed:
-    """It is in the settings, and they do not say enough."""
+    """The error for an agent whose settings are incomplete."""
     keys = {"command": 'command = "…"', "scripted": 'turns = "FILE"', "": 'kind = "…"'}
     if (key := keys.get(found.kind)) is None:
         said = f"agents.{name}.kind is '{shown(found.kind)}', and there is no such kind of agent"
@@ -114,7 +114,7 @@ def _unfinished(name: str, found: AgentSettings) -> AgentFailed:
 
 
 def _turns(path: Path) -> tuple[WrittenTurn, ...]:
-    """A scripted agent's turns, read again only when the file is another one: it is opened for every turn."""
+    """A scripted agent's turns. The agent is opened for every turn, so the file is read again only if it changed."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Builds the context of a call."""
+"""Builds the context of a command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ISOLATIONS: tuple[Isolation, ...] = (Bubblewrap(), Landlock(), Unconfined())
 def build_context(
     start: Path, flags: Flags = NO_FLAGS, *, environment: Mapping[str, str] | None = None, clock: Clock = utc_now
 ) -> Context:
-    """Find the workspace, read its settings, plug the adapters in."""
+    """Find the workspace, read its settings, and add the adapters."""
     environment = dict(os.environ if environment is None else environment)
     if "PATH" in environment:
         environment["PATH"] = without_relative(environment["PATH"])

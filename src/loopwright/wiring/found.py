@@ -1,4 +1,4 @@
-"""Finds the workspace and its settings: all that a quick look needs. The adapters come with `build`."""
+"""Finds the workspace and its settings, for fast commands. `build` adds the adapters, which take time to import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loopwright.workspace.settings import Flags, Settings, load_settings
 
 
 class FoundWorkspace(msgspec.Struct, frozen=True):
-    """A workspace and what is set in it."""
+    """A workspace and its settings."""
 
     layout: Layout
     settings: Settings
@@ -23,7 +23,7 @@ class FoundWorkspace(msgspec.Struct, frozen=True):
 def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> FoundWorkspace:
     """The workspace at or above a folder."""
     if not start.is_dir():
-        raise WrongUsage(f"the project folder {shown(start)} is not there", hint="check --project-root")
+        raise WrongUsage(f"the project folder {shown(start)} does not exist", hint="check --project-root")
     root = find_root(start)
     home = user_home()
     unified = Layout(root, Flavour.UNIFIED, home)

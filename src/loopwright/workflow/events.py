@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.failover import Takeover
-from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.model import (
+    Amounts,
     Control,
     Cost,
     Decision,
@@ -18,6 +18,7 @@ from loopwright.workflow.model import (
     Round,
     Signature,
     SpecBase,
+    SpendingLimits,
     Stage,
     Subject,
     TakeoverOrigin,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.workflow.amounts import Amounts
-from loopwright.workflow.model import Flight
+from loopwright.workflow.model import Amounts, Flight
 
 LANDED = "done"
 _WORDS = {"usd": "US dollars", "tokens": "tokens", "wall_s": "seconds of work", "turns": "agent turns"}

@@ -13,7 +13,6 @@ import msgspec
 
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
-from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.verification import Verification
 
 
@@ -251,6 +250,25 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     role: str
     stage: Stage
     mailbox: str
+
+
+class Amounts(_Value, frozen=True, kw_only=True):
+    """The amounts spent, as far as agents reported them."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    wall_s: float = 0.0
+    turns: int = 0
+
+
+class SpendingLimits(_Value, frozen=True, kw_only=True):
+    """The limits; None means no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    wall_s: float | None = None
+    turns: int | None = None
+    iterations: int | None = None
 
 
 class Flight(_Value, frozen=True, kw_only=True):

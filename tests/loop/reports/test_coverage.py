@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loopwright.loop.reports import coverage
 from loopwright.loop.reports import coverage as coverage_module
-from loopwright.loop.reports import lcov
 from loopwright.loop.reports.coverage import add_up, read_coverage
 from loopwright.loop.reports.model import Coverage, ForeignReport, UnreadableReport
 
@@ -194,7 +194,7 @@ def test_sizes_are_bounded(monkeypatch):
         read_coverage(chain([b'{"a":"'], repeat(b"x" * 10_000)))
     with pytest.raises(UnreadableReport, match="a line of more than"):
         read_coverage(chain([b"SF:"], repeat(b"x" * 10_000)))
-    monkeypatch.setattr(lcov, "MOST_SOURCES", 100)
+    monkeypatch.setattr(coverage, "MOST_SOURCES", 100)
     with pytest.raises(UnreadableReport, match="more than 100 source files"):
         read_coverage(b"SF:%d\nend_of_record\n" % number for number in range(1_000_000))
 
@@ -250,6 +250,6 @@ def test_what_was_written_as_lcov_or_cobertura_is_what_is_read(files, with_sums)
         each = "".join(f'<line number="{line}" hits="{hits}"/>' for line, hits in lines.items())
         classes += f'<class filename="{name}"><lines>{each}</lines></class>'
     sums = f'lines-valid="{total}" lines-covered="{covered}"' * with_sums
-    for coverage in (read(written), read(f"<coverage {sums}><classes>{classes}</classes></coverage>")):
-        assert (coverage.covered, coverage.total) == (covered, total)
-        assert abs(coverage.percent - 100 * covered / total) <= 0.01
+    for found in (read(written), read(f"<coverage {sums}><classes>{classes}</classes></coverage>")):
+        assert (found.covered, found.total) == (covered, total)
+        assert abs(found.percent - 100 * covered / total) <= 0.01

@@ -8,7 +8,6 @@ import shutil
 import pytest
 
 from loopwright.errors import SettingsInvalid, StorageFailed
-from loopwright.loop.reports import find
 from loopwright.loop.reports import find as find_module
 from loopwright.loop.reports.find import find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import Coverage, UnreadableReport
@@ -170,8 +169,8 @@ def test_the_walk_is_bounded_and_says_so(folder, monkeypatch):
     monkeypatch.setattr(find_module, "MOST_FILES", 10)
     found = find_test_reports(folder, "out/*.xml", moment)
     assert (len(found.paths), found.cut_short) == (10, True)
-    assert "more files than are looked at" in read_test_reports(found).gaps[-1]
-    monkeypatch.setattr(find, "MOST_STEPS", 5)
+    assert "too many files to search" in read_test_reports(found).gaps[-1]
+    monkeypatch.setattr(find_module, "MOST_STEPS", 5)
     assert find_test_reports(folder, "**/*.xml", moment).cut_short
 
 
@@ -196,7 +195,7 @@ def test_one_file_a_class_as_surefire_writes_it_with_others_that_are_damaged_emp
 def test_nothing_that_can_be_read_is_an_error_that_says_why(folder):
     put(folder, "junit.xml")
     moment = moment_before_run(folder)
-    with pytest.raises(UnreadableReport, match=r"no report of this run; junit\.xml is of an earlier one"):
+    with pytest.raises(UnreadableReport, match=r"no report is from this run; junit\.xml is from an earlier run"):
         read_test_reports(find_test_reports(folder, "", moment))
     with pytest.raises(UnreadableReport, match=r"^there is no report$"):
         read_coverage_reports(find_coverage_reports(folder, "", moment))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopwright.loop.reports.model import TestReport, TestResult
 from loopwright.loop.reports.numbers import parse_count, parse_decimal, percentage, rounded
 from loopwright.loop.reports.read import merge
-from loopwright.loop.reports.xml_text import Excerpt, cut
+from loopwright.loop.reports.safe_xml import Excerpt, cut
 
 
 @pytest.mark.parametrize(

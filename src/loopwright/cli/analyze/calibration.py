@@ -1,4 +1,4 @@
-"""`loopwright analyze calibration`."""
+"""`loopwright analyze calibration, all`: these need the extra `analysis`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from loopwright.verbs.experiments import (
 _CALIBRATION_EXAMPLES = """\b
 Examples:
   loopwright analyze calibration corpus.jsonl --plot calibration.svg
-  loopwright analyze calibration                       this workspace's reflections, judged by git
+  loopwright analyze calibration                       the reflections of this workspace, judged by git history
 
 \b
-A line of the corpus: {"confidence": 0.9, "correct": true}; besides, if known: "point" (before, after, adversarial,
-hook), "task_ref", "session_id", "churn" (lines), "surface" (auth, data, infra, build, ui, test, docs, none).
+A line of the corpus: {"confidence": 0.9, "correct": true}. Optional: "point" (before, after, adversarial, hook),
+"task_ref", "session_id", "churn" (lines), "surface" (auth, data, infra, build, ui, test, docs, none).
 """
 
 
@@ -39,17 +39,17 @@ hook), "task_ref", "session_id", "churn" (lines), "surface" (auth, data, infra, 
 def calibration_command(
     corpus: Path | None,
     until: str | None,
-    wanted: str,
+    form: str,
     plot: Path | None,
     record: bool,
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """P1: find out whether confidence tells right from wrong where it is high, beside churn and surface."""
-    output = output_of(wanted, as_json, plot)
+    """P1: measure whether high confidence predicts correct work better than churn and surface do."""
+    output = output_of(form, as_json, plot)
     announce(Experiment.CALIBRATION, output)
-    asked = AnalysisRequest(until=until, record=record)
-    show(analyze_calibration(context_of(project_root), asked, corpus, progress(output)), output)
+    request = AnalysisRequest(until=until, record=record)
+    show(analyze_calibration(context_of(project_root), request, corpus, progress(output)), output)
     return 0
 
 
@@ -57,13 +57,17 @@ _EVERYTHING_EXAMPLES = """\b
 Examples:
   loopwright analyze all
   loopwright analyze all --corpus corpus.jsonl --board board.csv
-  loopwright analyze all --plot results.svg            draws results-P1.svg, results-P2.svg and results-P3.svg
+  loopwright analyze all --plot results.svg            writes results-P1.svg, results-P2.svg and results-P3.svg
 """
 
 
 @click.command(epilog=_EVERYTHING_EXAMPLES)
-@click.option("--corpus", type=click.Path(path_type=Path), help="For P1; default: the workspace's reflections.")
-@click.option("--board", type=click.Path(path_type=Path), help="For P3; default: the history of task files.")
+@click.option(
+    "--corpus", type=click.Path(path_type=Path), help="Corpus for P1; default: the reflections of the workspace."
+)
+@click.option(
+    "--board", type=click.Path(path_type=Path), help="Board export for P3; default: the git history of task files."
+)
 @within
 @analysing
 def everything_command(
@@ -72,21 +76,21 @@ def everything_command(
     revision: str,
     since: str | None,
     until: str | None,
-    wanted: str,
+    form: str,
     plot: Path | None,
     record: bool,
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """All three experiments, then whether the gate is open; exit 0 either way."""
-    output = output_of(wanted, as_json, plot)
+    """Run all three experiments, then show whether the gate is open; exit 0 in both cases."""
+    output = output_of(form, as_json, plot)
     context = context_of(project_root)
-    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
+    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
     count = progress(output)
     experiments: dict[Experiment, Callable[[], Analysed]] = {
-        Experiment.CALIBRATION: lambda: analyze_calibration(context, asked, corpus, count),
-        Experiment.GIT_HISTORY: lambda: analyze_git_history(context, asked, count),
-        Experiment.BOARD_HISTORY: lambda: analyze_board_history(context, asked, board, (), count),
+        Experiment.CALIBRATION: lambda: analyze_calibration(context, request, corpus, count),
+        Experiment.GIT_HISTORY: lambda: analyze_git_history(context, request, count),
+        Experiment.BOARD_HISTORY: lambda: analyze_board_history(context, request, board, (), count),
     }
     results = []
     for question, experiment in experiments.items():

@@ -1,4 +1,4 @@
-"""`loopwright analyze git-history, board-history, gate`: these need no statistics."""
+"""`loopwright analyze git-history, board-history, gate`: these work without the extra `analysis`."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ def git_history_command(
     revision: str,
     since: str | None,
     until: str | None,
-    wanted: str,
+    form: str,
     plot: Path | None,
     record: bool,
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """P2: find failures (reverts, fixes soon after a feature) and who would have caught them."""
-    output = output_of(wanted, as_json, plot)
+    """P2: find failures (reverts, fixes soon after a feature), and what would have caught them."""
+    output = output_of(form, as_json, plot)
     announce(Experiment.GIT_HISTORY, output)
-    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    show(analyze_git_history(context_of(project_root), asked, progress(output)), output)
+    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
+    show(analyze_git_history(context_of(project_root), request, progress(output)), output)
     return 0
 
 
 _BOARD_HISTORY_EXAMPLES = """\b
 Examples:
   loopwright analyze board-history board.csv           an export: .csv, .tsv, .json or .jsonl
-  loopwright analyze board-history                     the history of task files in git
+  loopwright analyze board-history                     the git history of task files
   loopwright analyze board-history --tasks 'work/**/*.md'
 """
 
 
 @click.command(epilog=_BOARD_HISTORY_EXAMPLES)
 @click.argument("export", required=False, type=click.Path(path_type=Path))
-@click.option("--tasks", "task_files", metavar="GLOB", multiple=True, help="Where task files are; may be repeated.")
+@click.option("--tasks", "task_files", metavar="GLOB", multiple=True, help="Paths of task files; can be repeated.")
 @within
 @analysing
 def board_history_command(
@@ -63,23 +63,23 @@ def board_history_command(
     revision: str,
     since: str | None,
     until: str | None,
-    wanted: str,
+    form: str,
     plot: Path | None,
     record: bool,
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """P3: find the share of completed tasks with a machine-detectable right or wrong signal within 30 days."""
-    output = output_of(wanted, as_json, plot)
+    """P3: measure the share of completed tasks whose result a machine can judge within 30 days."""
+    output = output_of(form, as_json, plot)
     announce(Experiment.BOARD_HISTORY, output)
-    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    show(analyze_board_history(context_of(project_root), asked, export, task_files, progress(output)), output)
+    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
+    show(analyze_board_history(context_of(project_root), request, export, task_files, progress(output)), output)
     return 0
 
 
 _GATE_EXAMPLES = """\b
 Examples:
-  loopwright analyze gate            exit 0: open; exit 1 (GATE_CLOSED): each reason, and the command that moves on
+  loopwright analyze gate            exit 0: open; exit 1 (GATE_CLOSED): lists each reason and the next command
   loopwright analyze gate --json
 """
 
@@ -87,7 +87,7 @@ Examples:
 @click.command(epilog=_GATE_EXAMPLES)
 @in_workspace
 def gate_command(project_root: Path, as_json: bool) -> int:
-    """Say whether the closed loop may open: only on recorded, passing P1, P2 and P3."""
+    """Show whether the gate of the closed loop is open: P1, P2 and P3 must be recorded and passed."""
     decision = analyze_gate(context_of(project_root))
     if as_json:
         say_json(gate_record(decision))
@@ -96,14 +96,14 @@ def gate_command(project_root: Path, as_json: bool) -> int:
     if isinstance(decision, Closed):
         first = decision.reasons[0]
         raise GateClosed(
-            f"the closed loop stays off: {', '.join(reason.question for reason in decision.reasons)}",
+            f"the closed loop stays off; not passed: {', '.join(reason.question for reason in decision.reasons)}",
             hint=first.next if len(decision.reasons) == 1 else "loopwright analyze all",
         )
     return 0
 
 
 def say_decision(decision: Open | Closed) -> None:
-    """The decision for people."""
+    """Print the decision for people."""
     match decision:
         case Open(sentences):
             say("The gate is open: P1, P2 and P3 are recorded and passed.")

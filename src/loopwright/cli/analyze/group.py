@@ -1,4 +1,4 @@
-"""`loopwright analyze`: the experiments by name. Only what is asked for is imported: statistics are slow to load."""
+"""`loopwright analyze`: the table of experiments. Each is imported when it is called: statistics load slowly."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import click
 from loopwright.cli.lazy import LazyCommands
 
 COMMANDS = {
-    "git-history": ("experiments:git_history_command", "P2: which failures only self-reflection could have caught."),
+    "git-history": ("experiments:git_history_command", "P2: failures that only a self-report could have caught."),
     "board-history": (
         "experiments:board_history_command",
-        "P3: whether a machine can tell right from wrong for tasks.",
+        "P3: share of tasks whose result a machine can judge.",
     ),
-    "calibration": ("calibration:calibration_command", "P1: whether high confidence tells right from wrong."),
-    "all": ("calibration:everything_command", "All three, and the gate."),
-    "gate": ("experiments:gate_command", "Whether the closed loop may open, and why not."),
+    "calibration": ("calibration:calibration_command", "P1: whether high confidence predicts correct work."),
+    "all": ("calibration:everything_command", "Run all three, and show the gate."),
+    "gate": ("experiments:gate_command", "Show whether the gate is open, or why it is closed."),
 }
 _EPILOG = """\b
 Examples:
   loopwright analyze git-history --since '1 year'      works on any git repository
   loopwright analyze calibration corpus.jsonl --plot calibration.svg
   loopwright analyze all
-  loopwright analyze gate && echo "the closed loop may open"
+  loopwright analyze gate && echo "the gate is open"
 
 \b
-Everything is offline. Each analysis says first what would kill the idea, and exits with 0 whatever it finds;
+All analyses work offline. Each prints its kill condition first, and exits with 0 for every result.
 `gate` exits with 1 while the gate is closed. `pip install 'loopwright[analysis]'` adds statistics and plots.
 """
 
 
 @click.group(cls=LazyCommands, table=COMMANDS, package="loopwright.cli.analyze", epilog=_EPILOG)
 def command() -> None:
-    """Experiments that decide whether self-reports deserve trust. Results are recorded in the workspace."""
+    """Run experiments that test whether agents' self-reports deserve trust. The workspace records the results."""

@@ -1,4 +1,4 @@
-"""What the analyses share: options, progress, and showing a result with its kill condition first."""
+"""What the analyses share: options, progress, and the output of a result after its kill condition."""
 
 from __future__ import annotations
 
@@ -27,26 +27,28 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Output(msgspec.Struct, frozen=True):
-    """Where and how a result goes."""
+    """How a result is printed and drawn."""
 
     as_json: bool
     plot: Path | None
-    # Several results become one document: whoever asks for them prints it.
+    # `analyze all` prints several results as one document.
     quiet: bool = False
 
 
 def analysing(command: _F) -> _F:
     """--format, --plot, --no-record, --project-root and --json."""
     for decorate in (
-        click.option("--no-record", "record", flag_value=False, default=True, help="Leave nothing in the workspace."),
-        click.option("--plot", type=click.Path(path_type=Path), help="Draw the result into this .svg or .png file."),
+        click.option(
+            "--no-record", "record", flag_value=False, default=True, help="Do not record the result in the workspace."
+        ),
+        click.option("--plot", type=click.Path(path_type=Path), help="Draw the result to this .svg or .png file."),
         click.option(
             "--format",
-            "wanted",
+            "form",
             type=click.Choice(["markdown", "json"]),
             default="markdown",
             show_default=True,
-            help="For people or for programs.",
+            help="Output format.",
         ),
         in_workspace,
     ):
@@ -56,33 +58,40 @@ def analysing(command: _F) -> _F:
 
 def within(command: _F) -> _F:
     """--range, --since and --until."""
-    command = click.option("--until", metavar="WHEN", help="Nothing newer counts.")(command)
-    command = click.option("--since", metavar="WHEN", help="2026-01-31, or '90 days'; nothing older counts.")(command)
+    command = click.option("--until", metavar="WHEN", help="Ignore everything newer.")(command)
+    command = click.option("--since", metavar="WHEN", help="Ignore everything older: 2026-01-31, or '90 days'.")(
+        command
+    )
     return click.option(
-        "--range", "revision", metavar="REVISIONS", default="HEAD", show_default=True, help="Such as v1.0..HEAD."
+        "--range",
+        "revision",
+        metavar="REVISIONS",
+        default="HEAD",
+        show_default=True,
+        help="Revisions to read, such as v1.0..HEAD.",
     )(command)
 
 
-def output_of(wanted: str, as_json: bool, plot: Path | None) -> Output:
-    """The options, checked before any work is done; from here on a signal ends it cleanly.
+def output_of(form: str, as_json: bool, plot: Path | None) -> Output:
+    """Check the output options before the work starts, and end cleanly on a signal from now on.
 
-    Also one that a shell told us to ignore, as it does for what it starts in the background: `run` does the same.
+    That includes signals that a shell ignores for background jobs: `run` does the same.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
     if plot is not None:
         if plot.suffix.lower() not in (".svg", ".png"):
-            raise WrongUsage(f"--plot {shown(plot)} ends in neither .svg nor .png", hint="name a .svg or .png file")
+            raise WrongUsage(f"--plot {shown(plot)} is not a .svg or .png file", hint="use a .svg or .png file")
         load("loopwright.verbs.calibration")
-    return Output(as_json or wanted == "json", plot)
+    return Output(as_json or form == "json", plot)
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
-    raise Interrupted(signal.Signals(number).name, hint="nothing was recorded; run it again")
+    raise Interrupted(signal.Signals(number).name, hint="nothing was recorded; run the command again")
 
 
 def announce(question: Experiment, output: Output) -> None:
-    """The kill condition, before anything is looked at."""
+    """Print the kill condition before the analysis reads anything."""
     if not output.as_json:
         say(kill_line(question))
         say()
@@ -90,14 +99,14 @@ def announce(question: Experiment, output: Output) -> None:
 
 
 def progress(output: Output) -> Progress | None:
-    """A count on a terminal, while it takes long."""
+    """A counter of commits, if standard error is a terminal."""
     if output.as_json or not sys.stderr.isatty():
         return None
     return lambda count: click.echo("\r  " + words("{count} commits read", count=f"{count:,}"), nl=False, err=True)
 
 
 def show(analysed: Analysed, output: Output) -> None:
-    """The result, and where it went."""
+    """Print or draw the result, and say where it was recorded."""
     if output.as_json and not output.quiet:
         say_json(as_record(analysed))
     elif not output.as_json:

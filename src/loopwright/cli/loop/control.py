@@ -26,19 +26,20 @@ from loopwright.verbs.loop.control import (
 )
 from loopwright.verbs.loop.look import has_worker, resolve
 
+_at_revision = click.option("--revision", type=int, help="Refuse if the loop is no longer at this revision.")
 _PAUSE_EXAMPLES = """\b
 Examples:
   loopwright loop pause LOOP
-  loopwright loop pause LOOP --revision 12      only if nobody changed it since
+  loopwright loop pause LOOP --revision 12      only if the loop is still at revision 12
 """
 
 
 @click.command(epilog=_PAUSE_EXAMPLES)
 @click.argument("loop")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@_at_revision
 @in_workspace
 def pause_command(loop: str, revision: int | None, project_root: Path, as_json: bool) -> int:
-    """Hold a loop; what it runs is frozen within a second, and its budget's clock stands still."""
+    """Pause a loop: freeze its processes within a second, and stop the clock of its budget."""
     context = context_of(project_root)
     say_loop(pause(context, resolve(context, loop), revision=revision), as_json=as_json, brief=True)
     return 0
@@ -48,17 +49,17 @@ _RESUME_EXAMPLES = """\b
 Examples:
   loopwright loop resume LOOP
   loopwright loop resume LOOP --detach
-  loopwright loop resume LOOP --usd 20        the budget is 20 USD from now on
+  loopwright loop resume LOOP --usd 20        with a new cost limit of 20 USD
   loopwright loop resume LOOP --task-retries 5
 """
 
 
 @click.command(epilog=_RESUME_EXAMPLES)
 @click.argument("loop")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
-@click.option("--no-start", is_flag=True, help="Lift the hold only; `loop start` drives it later.")
-@click.option("--detach", is_flag=True, help="Where no process drives it any more, start one in the background.")
-@click.option("--max-iterations", type=click.IntRange(1), help="It may take so many iterations in all, from now on.")
+@_at_revision
+@click.option("--no-start", is_flag=True, help="Lift the hold only; `loop start` continues the loop later.")
+@click.option("--detach", is_flag=True, help="If no process drives the loop, start one in the background.")
+@click.option("--max-iterations", type=click.IntRange(1), help="New limit of iterations, counted from the first.")
 @loop_budget_options
 @in_workspace
 def resume_command(
@@ -71,11 +72,13 @@ def resume_command(
     as_json: bool,
     **limits: float | None,
 ) -> int:
-    """Lift the hold of a loop; where no process drives it any more, go on with it here.
+    """Lift the hold of a loop. If no process drives the loop, drive it here.
 
-    Lifts a pause, a blocker and a rate limit; a budget where there is room in it now. The agent goes on
-    with work that nothing proves. Exit 1: nothing of what holds it can be lifted so. 11: still held, or held again. 12:
-    failed. 14: nothing proves the work. 0: done, paused by a person, or driven by another.
+    Lifts a pause, a blocker and a rate limit, and a budget hold once the limit is raised. If nothing proves the work
+    yet, the agent continues with it.
+
+    Exit codes: 0 done, paused by a person, or driven by another process; 1 this hold cannot be lifted by `resume`;
+    11 still held, or held again; 12 failed; 14 nothing proves the work.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
@@ -93,16 +96,16 @@ def resume_command(
 _STOP_EXAMPLES = """\b
 Examples:
   loopwright loop stop LOOP
-  loopwright loop stop LOOP --revision 12      only if nobody changed it since
+  loopwright loop stop LOOP --revision 12      only if the loop is still at revision 12
 """
 
 
 @click.command(epilog=_STOP_EXAMPLES)
 @click.argument("loop")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@_at_revision
 @in_workspace
 def stop_command(loop: str, revision: int | None, project_root: Path, as_json: bool) -> int:
-    """End a loop for good, and every process of it. `retry` makes another attempt."""
+    """End a loop for good and stop all its processes. `loop retry` makes another attempt."""
     context = context_of(project_root)
     say_loop(stop(context, resolve(context, loop), revision=revision), as_json=as_json, brief=True)
     return 0
@@ -111,22 +114,22 @@ def stop_command(loop: str, revision: int | None, project_root: Path, as_json: b
 _RETRY_EXAMPLES = """\b
 Examples:
   loopwright loop retry LOOP
-  loopwright loop retry LOOP --max-iterations 30     where the iterations were used up
+  loopwright loop retry LOOP --max-iterations 30     if the iterations were used up
 """
 
 
 @click.command(epilog=_RETRY_EXAMPLES)
 @click.argument("loop")
-@click.option("--max-iterations", type=click.IntRange(1), help="The limit from now on.")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@click.option("--max-iterations", type=click.IntRange(1), help="New limit of iterations, counted from the first.")
+@_at_revision
 @in_workspace
 def retry_command(
     loop: str, max_iterations: int | None, revision: int | None, project_root: Path, as_json: bool
 ) -> int:
-    """Another attempt at a loop that failed or is done; its history stays."""
+    """Make another attempt at a loop that failed or is done. The loop keeps its history."""
     context = context_of(project_root)
-    again = retry(context, resolve(context, loop), max_iterations=max_iterations, revision=revision)
-    say_loop(again, as_json=as_json, brief=True)
+    retried = retry(context, resolve(context, loop), max_iterations=max_iterations, revision=revision)
+    say_loop(retried, as_json=as_json, brief=True)
     return 0
 
 
@@ -138,11 +141,11 @@ Examples:
 
 @click.command(epilog=_COMPLETE_EXAMPLES)
 @click.argument("loop")
-@click.option("--reason", required=True, help="Why it is done without a passed validation; stays on record.")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@click.option("--reason", required=True, help="Why the loop is done although its tests did not pass; is recorded.")
+@_at_revision
 @in_workspace
 def complete_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> int:
-    """Close a loop as done, whatever its tests say, with a reason that stays on record. For people only."""
+    """Close a loop as done, even if its tests do not pass. The reason is recorded. For people only."""
     context = context_of(project_root)
     say_loop(complete(context, resolve(context, loop), reason=reason, revision=revision), as_json=as_json, brief=True)
     return 0
@@ -150,18 +153,18 @@ def complete_command(loop: str, reason: str, revision: int | None, project_root:
 
 _MODE_EXAMPLES = """\b
 Examples:
-  loopwright loop mode LOOP interactive     a person chooses before each action
-  loopwright loop mode LOOP auto            the rules choose; what waits for a choice may go on
+  loopwright loop mode LOOP interactive     a person chooses each action
+  loopwright loop mode LOOP auto            the rules choose each action; a loop that waits for a choice continues
 """
 
 
 @click.command(epilog=_MODE_EXAMPLES)
 @click.argument("loop")
 @click.argument("mode", type=click.Choice(["auto", "interactive"]))
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@_at_revision
 @in_workspace
 def mode_command(loop: str, mode: Mode, revision: int | None, project_root: Path, as_json: bool) -> int:
-    """Say who chooses what a loop does next, from now on; an action that is under way is not touched."""
+    """Set who chooses the next actions of a loop: the rules, or a person. The current action continues."""
     context = context_of(project_root)
     after = set_mode(context, resolve(context, loop), mode, revision=revision)
     say_standing(context, after, as_json=as_json)
@@ -172,21 +175,21 @@ _CHOOSE_EXAMPLES = """\b
 Examples:
   loopwright loop choose LOOP validate
   loopwright loop choose LOOP develop --detach
-  loopwright loop choose LOOP debug --no-start     say it only; `loop start` does it later
+  loopwright loop choose LOOP debug --no-start     record the choice; `loop start` carries it out later
 """
 
 
 @click.command(epilog=_CHOOSE_EXAMPLES)
 @click.argument("loop")
 @click.argument("action", type=click.Choice([action.value for action in Action]))
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
-@click.option("--no-start", is_flag=True, help="Say it only; `loop start` drives it later.")
-@click.option("--detach", is_flag=True, help="Where no process drives it, start one in the background.")
+@_at_revision
+@click.option("--no-start", is_flag=True, help="Record the choice only; `loop start` carries it out later.")
+@click.option("--detach", is_flag=True, help="If no process drives the loop, start one in the background.")
 @in_workspace
 def choose_command(
     loop: str, action: str, revision: int | None, no_start: bool, detach: bool, project_root: Path, as_json: bool
 ) -> int:
-    """Say what a loop in interactive mode does next; where no process drives it, do it here."""
+    """Choose the next action of a loop in interactive mode. If no process drives the loop, drive it here."""
     context = context_of(project_root)
     loop_id = resolve(context, loop)
     after = choose(context, loop_id, Action(action), revision=revision)
@@ -198,8 +201,8 @@ def choose_command(
 
 _ANSWER_EXAMPLES = """\b
 Examples:
-  loopwright loop show LOOP                      what is asked, and which decision waits
-  loopwright loop answer LOOP D-1 "use SQLite"   then `loopwright loop resume LOOP` goes on
+  loopwright loop show LOOP                      shows the open questions and their ids
+  loopwright loop answer LOOP D-1 "use SQLite"   then continue with `loopwright loop resume LOOP`
 """
 
 
@@ -207,10 +210,10 @@ Examples:
 @click.argument("loop")
 @click.argument("decision")
 @click.argument("text")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@_at_revision
 @in_workspace
 def answer_command(loop: str, decision: str, text: str, revision: int | None, project_root: Path, as_json: bool) -> int:
-    """Answer what an agent asked; it is told in its next turn, and nobody asks that again. For people only."""
+    """Answer a question of an agent. The agent gets the answer in its next turn. For people only."""
     context = context_of(project_root)
     loop_id = resolve(context, loop)
     after = answer(context, loop_id, decision, text, revision=revision)
@@ -228,11 +231,11 @@ Examples:
 
 @click.command(epilog=_ACCEPT_EXAMPLES)
 @click.argument("loop")
-@click.option("--reason", default="", help="Why; stays on record. Without it: the doubts that you accept.")
-@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@click.option("--reason", default="", help="Why you accept the work; is recorded. Default: the list of doubts.")
+@_at_revision
 @in_workspace
 def accept_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> int:
-    """Accept work that nothing proves: the loop is completed, and who accepted it stays on record. For people only."""
+    """Accept work that nothing proves, and complete the loop. Your name is recorded. For people only."""
     context = context_of(project_root)
     accepted = accept(context, resolve(context, loop), reason=reason, revision=revision)
     say_standing(context, accepted, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`loopwright loop show, check`: one loop, and what does not fit together in it."""
+"""`loopwright loop show, check`: one loop, and whether its files are consistent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
 @click.argument("loop")
 @in_workspace
 def show_command(loop: str, project_root: Path, as_json: bool) -> int:
-    """Show a loop: its worker, tasks, holds, tests, hypotheses and cost, and what to type next."""
+    """Show a loop: worker, tasks, holds, tests, hypotheses, cost, and the next command."""
     context = context_of(project_root)
     say_standing(context, show_loop(context, loop), as_json=as_json)
     return 0
@@ -32,26 +32,26 @@ def show_command(loop: str, project_root: Path, as_json: bool) -> int:
 _CHECK_EXAMPLES = """\b
 Examples:
   loopwright loop check              all loops
-  loopwright loop check LOOP --fix   rebuild what can be rebuilt; what is damaged stays beside it
+  loopwright loop check LOOP --fix   rebuild what can be rebuilt; keep a copy of each damaged file
 """
 
 
 @click.command(epilog=_CHECK_EXAMPLES)
 @click.argument("loop", required=False)
-@click.option("--fix", is_flag=True, help="Rebuild what can be rebuilt.")
+@click.option("--fix", is_flag=True, help="Rebuild the files that can be rebuilt.")
 @in_workspace
 def check_command(loop: str | None, fix: bool, project_root: Path, as_json: bool) -> int:
-    """Look for what does not fit together in loops' files; exit 1 when something does not."""
+    """Check that the files of loops are consistent; exit 1 if a problem remains."""
     context = context_of(project_root)
-    found = check_loops(context, resolve(context, loop) if loop else None, fix=fix)
-    wrong = any(one.problems for one in found)
+    checked = check_loops(context, resolve(context, loop) if loop else None, fix=fix)
+    has_problems = any(check.problems for check in checked)
     if as_json:
-        say_json({"ok": not wrong, "loops": [msgspec.to_builtins(one) for one in found]})
-        return int(wrong)
-    for one in found:
-        say(f"{one.loop_id}: {'does not fit together' if one.problems else 'sound'}", bold=True)
-        for text, color in (*((t, "red") for t in one.problems), *((t, "green") for t in one.mended)):
+        say_json({"ok": not has_problems, "loops": [msgspec.to_builtins(check) for check in checked]})
+        return int(has_problems)
+    for check in checked:
+        say(f"{check.loop_id}: {'inconsistent' if check.problems else 'no problems'}", bold=True)
+        for text, color in (*((t, "red") for t in check.problems), *((t, "green") for t in check.repairs)):
             say(f"  {text}", fg=color)
-        for note in one.notes:
+        for note in check.notes:
             say(f"  note: {note}")
-    return int(wrong)
+    return int(has_problems)

@@ -21,26 +21,33 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only these.")
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice(STATUSES),
+    help="Show only loops with this status; can be repeated.",
+)
 @in_workspace
 def command(statuses: tuple[str, ...], project_root: Path, as_json: bool) -> int:
-    """List all loops, the newest change first."""
-    found = [one for one in list_loops(place_of(project_root).layout) if not statuses or one.line.status in statuses]
+    """List all loops, last changed first."""
+    loops = list_loops(place_of(project_root).layout)
+    listed = [loop for loop in loops if not statuses or loop.line.status in statuses]
     if as_json:
-        say_json({"loops": [{**msgspec.to_builtins(one.line), "has_worker": one.has_worker} for one in found]})
+        say_json({"loops": [{**msgspec.to_builtins(loop.line), "has_worker": loop.has_worker} for loop in listed]})
         return 0
-    if not found:
-        say("no loops; `loopwright loop new` makes one")
+    if not listed:
+        say("no loops; create one with `loopwright loop new TITLE`")
         return 0
-    # All at once: a thousand lines one by one take longer than finding them.
-    click.echo("\n".join(loop_line(one) for one in found))
+    # One write: a thousand single writes take longer than reading the loops.
+    click.echo("\n".join(loop_line(loop) for loop in listed))
     return 0
 
 
-def loop_line(one: Summary) -> str:
-    """A loop in a line."""
-    line = one.line
+def loop_line(loop: Summary) -> str:
+    """One line about a loop."""
+    line = loop.line
     status = click.style(f"{line.status:<9}", fg=COLORS.get(line.status, "red"))
-    note = f"  {told('(no worker)')}" if one.is_abandoned else ""
+    note = f"  {told('(no worker)')}" if loop.is_abandoned else ""
     rest = one_line(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
     return f"{line.loop_id}  {status}  {rest}"

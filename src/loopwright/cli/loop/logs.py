@@ -22,27 +22,27 @@ from loopwright.verbs.loop.look import resolve
 _EPILOG = """\b
 Examples:
   loopwright loop logs LOOP
-  loopwright loop logs LOOP --since 40 --follow     what happened behind revision 40, and what happens
-  loopwright loop logs LOOP --agent                 what its agents printed
+  loopwright loop logs LOOP --since 40 --follow     events after revision 40, then new events live
+  loopwright loop logs LOOP --agent                 output of its agents
   loopwright loop logs LOOP --json | tail -1
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("loop")
-@click.option("--follow", "following", is_flag=True, help="Go on until the loop is over; Ctrl-C ends it.")
-@click.option("--since", type=click.IntRange(0), default=0, metavar="REVISION", help="Only what came behind this one.")
-@click.option("--agent", "of_agents", is_flag=True, help="What its agents and tests printed, instead of what happened.")
+@click.option("--follow", "following", is_flag=True, help="Print new events until the loop ends; Ctrl-C quits.")
+@click.option("--since", type=click.IntRange(0), default=0, metavar="REVISION", help="Only events after this revision.")
+@click.option("--agent", "of_agents", is_flag=True, help="Show the output of agents and tests, not the events.")
 @in_workspace
 def command(loop: str, following: bool, since: int, of_agents: bool, project_root: Path, as_json: bool) -> int:
-    """What happened to a loop, event by event: when, by whom, what. With --agent: what its agents and tests printed."""
+    """Show the events of a loop: time, actor, event. With --agent: the output of its agents and tests."""
     context = context_of(project_root)
     loop_id = resolve(context, loop)
     with stopping_on_signals() as cancellation:
         if of_agents:
-            before = ""
+            last_name = ""
             for printed in agent_output(context, loop_id, cancellation if following else None):
-                before = _say_printed(printed, before, as_json=as_json)
+                last_name = _say_printed(printed, last_name, as_json=as_json)
         elif following:
             for seen in follow(context, loop_id, cancellation, since=since):
                 _say_lines(seen.lines, as_json=as_json)
@@ -53,22 +53,17 @@ def command(loop: str, following: bool, since: int, of_agents: bool, project_roo
 
 def _say_lines(lines: Iterable[Line], *, as_json: bool) -> None:
     for line in lines:
-        _say_line(line, as_json=as_json)
+        if as_json:
+            say_json_line({**msgspec.to_builtins(line), "text": [sentence(event) for event in line.events]})
+            continue
+        for text_line in sentences(line):
+            say(f"{line.revision:>5}  {line.at[:10]} {text_line}")
     sys.stdout.flush()
 
 
-def _say_line(line: Line, *, as_json: bool) -> None:
-    if as_json:
-        text = [sentence(event) for event in line.events]
-        say_json_line({**msgspec.to_builtins(line), "text": text})
-        return
-    for text_line in sentences(line):
-        say(f"{line.revision:>5}  {line.at[:10]} {text_line}")
-
-
-def _say_printed(printed: Printed, before: str, *, as_json: bool) -> str:
-    """Say it under its name; returns the name, which is not said twice in a row."""
-    if printed.name != before and not as_json:
+def _say_printed(printed: Printed, last_name: str, *, as_json: bool) -> str:
+    """Print the lines under the name of their log, unless it is the last name; return the name."""
+    if printed.name != last_name and not as_json:
         say(f"==> {printed.name} <==", bold=True)
     for text in printed.lines:
         if as_json:

@@ -1,4 +1,4 @@
-"""How a loop's status looks."""
+"""How a loop is shown: its status, its details, its cost, and the exit code for its state."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
 COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
-
-
+MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
 HELD, FAILED, UNPROVEN = 11, 12, 14
 
 
 def exit_code(loop: Loop, stopped_by: str | None) -> int:
-    """The contract's code; a person's pause is no failure."""
+    """The exit code for a loop; a pause by a person is not a failure."""
     match loop.phase:
         case Failed():
             return FAILED
@@ -43,34 +42,31 @@ def exit_code(loop: Loop, stopped_by: str | None) -> int:
 
 
 def signal_code(stopped_by: str | None) -> int:
-    """0 where no signal ended us."""
+    """The exit code for a signal; 0 without a signal."""
     return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)
 
 
-MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
-
-
 def say_standing(context: Context, loop: Loop, *, as_json: bool = False) -> None:
-    """The loop, who drives it, and what to type next."""
+    """Print the loop, the process that drives it, and the next command."""
     say_loop(loop, as_json=as_json)
     if as_json:
         return
     driven = has_worker(context, loop.loop_id)
     if not loop.is_over:
         worker = loop.worker
-        who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker else "a process that begins"
-        _say_section(words("Worker"), [told(f"driven by {who}" if driven else "no worker")])
+        process = f"process {worker.pid} on {worker.host} since {worker.since}" if worker else "a process that starts"
+        _say_section(words("Worker"), [told(f"driven by {process}" if driven else "no worker")])
     patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
     if isinstance(loop.phase, Completed) and patch.is_file():
         say(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
     if is_unproven(loop) and patch.is_file():
         say(f"  the diff: {shlex.quote(shown(patch))}", bold=True)
     for hint in way_on(loop, has_worker=driven):
-        say(f"  → {hint}", bold=True)  # not wrapped: it is to be copied
+        say(f"  → {hint}", bold=True)  # not wrapped, so that a user can copy the command
 
 
 def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
-    """The loop, whole or in a line."""
+    """Print the loop with all details, or as one line."""
     if as_json:
         progress = progress_of(loop)
         say_json({**document_of(loop), "progress": {"develop": progress.develop, "overall": progress.overall}})
@@ -78,14 +74,14 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     status = status_of(loop.phase)
     say(f"{loop.loop_id}: ", nl=False, bold=True)
     say(status, fg=COLORS[status], nl=False)
-    said = words(
+    progress_text = words(
         "iteration {number} of {most}{attempt}, {percent} %",
         number=loop.iteration,
         most=loop.max_iterations,
         attempt=words(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else "",
         percent=f"{progress_of(loop).overall:g}",
     )
-    put(f", {said} : {one_line(loop.title)}")
+    put(f", {progress_text} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
         _say_wrapped(hold_in_words(hold, spoken()), fg="yellow")
     if not brief:
@@ -107,37 +103,35 @@ def _say_work(loop: Loop) -> None:
     _say_section(
         told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]
     )
-    _say_section(words("Agents"), [told(takeover_in_words(one)) for one in loop.takeovers])
+    _say_section(words("Agents"), [told(takeover_in_words(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
-        found = loop.validation
-        _say_section(
-            words("Tests"), [validation_in_words(found, spoken()), told(f"run {found.run_id or 'of another tool'}")]
-        )
-    _say_section(words("Questions"), [_decision(one) for one in loop.decisions])
+        run = told(f"run {loop.validation.run_id or 'by another tool'}")
+        _say_section(words("Tests"), [validation_in_words(loop.validation, spoken()), run])
+    _say_section(words("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [
-        f"{one.id} {one.status}: {told(one.description)}"
-        + (f" ({told(one.verdict_reason)})" if one.verdict_reason else "")
-        for one in loop.debug.hypotheses
+        f"{hypothesis.id} {hypothesis.status}: {told(hypothesis.description)}"
+        + (f" ({told(hypothesis.verdict_reason)})" if hypothesis.verdict_reason else "")
+        for hypothesis in loop.debug.hypotheses
     ]
     _say_section(words("Possible causes of {bug}", bug=told(loop.debug.active_bug or "")), causes)
-    errors = [f"{one.action}: {told(one.message)}" for one in loop.errors[-3:]]
-    _say_section(words("Errors, the last ones"), errors, fg="red")
+    errors = [f"{error.action}: {told(error.message)}" for error in loop.errors[-3:]]
+    _say_section(words("Last errors"), errors, fg="red")
     _say_section(words("Cost"), [cost_of(loop.spent, loop.budget)])
 
 
 def _of_task(loop: Loop, task: Task) -> list[str]:
-    """A task, and what it has cost of what it may."""
+    """A task, and what it used of its budget."""
     lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_in_words(task, spoken())}"]
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
-        taken = words("taken up {tries}{most} times", tries=tries, most=_of(limits.iterations))
-        lines.append(f"    {cost_of(spent, limits)}, {taken}")
+        iterations = words("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))
+        lines.append(f"    {cost_of(spent, limits)}, {iterations}")
     return lines
 
 
-def _decision(one: Decision) -> str:
-    said = words("waits for an answer") if one.answer is None else f"{one.answer} ({one.answered_by})"
-    return f"{one.id} {one.question} : {said}"
+def _decision(decision: Decision) -> str:
+    answer = words("not answered yet") if decision.answer is None else f"{decision.answer} ({decision.answered_by})"
+    return f"{decision.id} {decision.question} : {answer}"
 
 
 def _say_section(title: str, lines: list[str], **style: Any) -> None:
@@ -148,7 +142,7 @@ def _say_section(title: str, lines: list[str], **style: Any) -> None:
 
 
 def _say_wrapped(text: str, **style: Any) -> None:
-    """Two cells in, and further in where a line goes on; a pipe gets lines that are as long as they are."""
+    """Print an indented text, wrapped to the terminal; a pipe gets each text as one line."""
     if not sys.stdout.isatty():
         put(f"  {one_line(text)}", **style)
         return
@@ -158,7 +152,7 @@ def _say_wrapped(text: str, **style: Any) -> None:
 
 
 def cost_of(spent: Spent, budget: Budget) -> str:
-    """What it has cost, of what it may cost."""
+    """What was used of a budget."""
     usd = words("{usd} USD", usd=f"{spent.usd:.2f}{_of(budget.usd)}") + price_note(spent)
     tokens = words("{tokens} tokens", tokens=f"{spent.tokens:,}{_of(budget.tokens)}")
     turns = f"{spent.turns}{_of(budget.turns)}"
@@ -166,12 +160,12 @@ def cost_of(spent: Spent, budget: Budget) -> str:
     counted = words("{turns} turn", turns=turns) if is_one else words("{turns} turns", turns=turns)
     parts = [usd, tokens, f"{spent.wall_s:.0f}{_of(budget.wall_s)} s", counted]
     if spent.retries or budget.retries is not None:
-        parts.append(words("{tries} failed tries", tries=f"{spent.retries}{_of(budget.retries)}"))
+        parts.append(words("{tries} retries", tries=f"{spent.retries}{_of(budget.retries)}"))
     return ", ".join(parts)
 
 
 def duration(seconds: float) -> str:
-    """As people say it."""
+    """A duration for people, such as `2 min 05 s`."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -10,7 +10,7 @@ import click
 from loopwright.cli.loop.budgets import budget_from, loop_budget_options
 from loopwright.cli.loop.output import exit_code, say_standing
 from loopwright.cli.loop.screen.live import LiveView
-from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, telling
+from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, reporting
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
@@ -35,19 +35,23 @@ Examples:
 
 @click.command(epilog=_NEW_EXAMPLES)
 @click.argument("title")
-@click.option("--description", default="", help="What it is about; an agent can split it into tasks.")
-@click.option("--task", "tasks", multiple=True, help="A task; can be given several times.")
-@click.option("--agent", default="", help="Who works on it; default: by agents.roles, else agents.default.")
-@click.option("--max-iterations", type=click.IntRange(1), help="Develop, debug and validate count one each.")
+@click.option("--description", default="", help="The goal; an agent can split it into tasks.")
+@click.option("--task", "tasks", multiple=True, help="A task; can be repeated.")
+@click.option("--agent", default="", help="Agent that works; default: agents.roles, then agents.default.")
+@click.option(
+    "--max-iterations",
+    type=click.IntRange(1),
+    help="Limit of iterations; each develop, debug or validate action is one.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["auto", "interactive"]),
     default="auto",
     show_default=True,
-    help="Who chooses what is next: the rules, or a person before each action.",
+    help="Who chooses each action: auto: the rules; interactive: a person.",
 )
-@click.option("--tag", "tags", multiple=True, help="A word to find it by.")
-@click.option("--priority", type=int, default=0, show_default=True, help="Higher comes first.")
+@click.option("--tag", "tags", multiple=True, help="A tag; can be repeated.")
+@click.option("--priority", type=int, default=0, show_default=True, help="Priority; a higher number comes first.")
 @loop_budget_options
 @in_workspace
 def new_command(
@@ -63,7 +67,7 @@ def new_command(
     as_json: bool,
     **limits: float | None,
 ) -> int:
-    """Make a loop. It does nothing until it is started."""
+    """Create a loop. Start it with `loopwright loop start`."""
     context = context_of(project_root)
     loop = new_loop(
         context,
@@ -80,29 +84,34 @@ _START_EXAMPLES = """\b
 Examples:
   loopwright loop start LOOP
   loopwright loop start LOOP --detach
-  loopwright loop start LOOP --mode auto      the rules choose what is next, from now on
+  loopwright loop start LOOP --mode auto      from now on the rules choose each action
   loopwright loop start LOOP --json | jq -r 'select(.type == "events").text[]'
 
 \b
 Keys in a terminal: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
-Ctrl-C interrupts the action; it stays under way, and `loop resume` goes on with it.
+Ctrl-C interrupts the current action; `loop resume` continues it.
 """
 
 
 @click.command(epilog=_START_EXAMPLES)
 @click.argument("loop")
-@click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
-@click.option("--mode", type=click.Choice(["auto", "interactive"]), help="Who chooses what is next, from now on.")
+@click.option("--detach", is_flag=True, help="Run in the background, even after this terminal is closed.")
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "interactive"]),
+    help="From now on, who chooses each action: auto: the rules; interactive: a person.",
+)
 @click.option("--failure-file", type=click.Path(path_type=Path), hidden=True)
 @in_workspace
 def start_command(
     loop: str, detach: bool, mode: Mode | None, failure_file: Path | None, project_root: Path, as_json: bool
 ) -> int:
-    """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
+    """Run a loop here until it is done, fails or is held. You can pause or stop it from another terminal.
 
-    Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision; the hold's code says why). 12:
-    failed, stopped, or out of iterations. 14: nothing proves the work, `loop accept` takes it. 130, 143: interrupted.
-    At a rate limit whose end is known it waits for that.
+    If an agent reports a rate limit and when the limit ends, the loop waits until then.
+
+    Exit codes: 0 done, or paused by a person; 11 held (budget, quota, blocker, decision: the hold shows its code);
+    12 failed, stopped, or out of iterations; 14 nothing proves the work (see `loop accept`); 130 and 143 interrupted.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
@@ -117,13 +126,13 @@ def start_command(
 
 
 def in_background(context: Context, loop_id: str, as_json: bool) -> int:
-    """Drive it in a process that outlives this terminal."""
-    found = start_detached(context, loop_id)
+    """Drive the loop in a process that continues after this terminal is closed."""
+    worker = start_detached(context, loop_id)
     if as_json:
-        say_json_line({"type": "detached", "loop_id": loop_id, "pid": found.pid, "log": shown(found.log)})
+        say_json_line({"type": "detached", "loop_id": loop_id, "pid": worker.pid, "log": shown(worker.log)})
         return 0
-    say(f"{loop_id} is driven by process {found.pid} in the background")
-    say(f"  log     {shlex.quote(shown(found.log))}")
+    say(f"{loop_id} runs in the background, in process {worker.pid}")
+    say(f"  log     {shlex.quote(shown(worker.log))}")
     if works_by_hand(context, show_loop(context, loop_id).agent):
         say(f"  turn    loopwright loop turn {loop_id} --wait")
     for verb in ("watch", "pause", "resume", "stop"):
@@ -132,14 +141,14 @@ def in_background(context: Context, loop_id: str, as_json: bool) -> int:
 
 
 def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
-    """Drive it in this process: a live screen in a terminal, else a line for each thing that happens."""
+    """Drive the loop in this process: with a live screen in a terminal, otherwise with a line for each event."""
     with stopping_on_signals() as cancellation:
-        # Who will only hear that another process drives it needs no screen for that.
+        # If another process drives the loop, only a refusal follows: that needs no screen.
         if is_screen() and not as_json and not has_worker(context, loop_id):
             after = _on_screen(context, loop_id, cancellation)
         else:
             since = show_loop(context, loop_id).revision
-            with telling(context, loop_id, LoopReporter(as_json=as_json), since=since):
+            with reporting(context, loop_id, LoopReporter(as_json=as_json), since=since):
                 after = drive(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:
@@ -147,8 +156,8 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
     else:
         say_standing(context, after)
         if reason is not None and isinstance(after.phase, Running):
-            what = f"{after.under_way.action} is interrupted and stays under way" if after.under_way else "interrupted"
-            say(f"{what}; `loopwright loop resume {loop_id}` goes on with it", fg="yellow")
+            what = f"{after.under_way.action} was interrupted" if after.under_way else "interrupted"
+            say(f"{what}; continue with `loopwright loop resume {loop_id}`", fg="yellow")
     return exit_code(after, reason)
 
 

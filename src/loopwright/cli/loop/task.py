@@ -34,13 +34,15 @@ Examples:
   loopwright loop task import LOOP tasks.jsonl
   loopwright loop task generate LOOP --count 5 --dry-run
 """
-_MODE = click.option("--mode", type=click.Choice(["write", "analysis"]), help="May it change files?")
-_TOOL = click.option("--tool", help="An agent's name, or bash: then the description is the command.")
+_MODE = click.option(
+    "--mode", type=click.Choice(["write", "analysis"]), help="write: the task may change files; analysis: it may not."
+)
+_TOOL = click.option("--tool", help="Name of an agent, or bash: then the description is the command.")
 
 
 @click.group(epilog=_EPILOG)
 def command() -> None:
-    """The tasks of a loop: what is to be done, in which order, by whom."""
+    """Manage the tasks of a loop: what to do, in which order, by which agent."""
 
 
 @command.command("add")
@@ -48,7 +50,7 @@ def command() -> None:
 @click.argument("description")
 @_TOOL
 @_MODE
-@click.option("--before", metavar="TASK", help="Put it in front of this one; default: at the end.")
+@click.option("--before", metavar="TASK", help="Insert before this task; default: at the end.")
 @task_budget_options
 @in_workspace
 def add(
@@ -62,20 +64,20 @@ def add(
     return 0
 
 
-@command.command("edit", short_help="Change a task that nobody is at.")
+@command.command("edit", short_help="Change a task.")
 @click.argument("loop")
 @click.argument("task")
-@click.option("--description", help="What is to be done.")
+@click.option("--description", help="What to do.")
 @_TOOL
 @_MODE
-@click.option("--reopen", is_flag=True, help="It is to be done again.")
+@click.option("--reopen", is_flag=True, help="Do a finished task again.")
 @task_budget_options
 @in_workspace
 def edit(
     loop: str, task: str, description: str | None, tool: str | None, mode: TaskMode | None, reopen: bool,
     project_root: Path, as_json: bool, **limits: float | None,
 ) -> int:  # fmt: skip
-    """Change a task that nobody is at; what it may cost can be changed at any time."""
+    """Change a task. While an agent works on the task, only its budget can change."""
     context = context_of(project_root)
     request = TaskRequest(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
     say_loop(edit_task(context, resolve(context, loop), task, request), as_json=as_json)
@@ -87,7 +89,7 @@ def edit(
 @click.argument("task")
 @in_workspace
 def done(loop: str, task: str, project_root: Path, as_json: bool) -> int:
-    """Say that a task is done: you did it yourself."""
+    """Mark a task as done because you did it yourself."""
     context = context_of(project_root)
     say_loop(finish_task(context, resolve(context, loop), task), as_json=as_json)
     return 0
@@ -98,29 +100,29 @@ def done(loop: str, task: str, project_root: Path, as_json: bool) -> int:
 @click.argument("task")
 @in_workspace
 def remove(loop: str, task: str, project_root: Path, as_json: bool) -> int:
-    """Take a task out."""
+    """Remove a task."""
     context = context_of(project_root)
     say_loop(remove_task(context, resolve(context, loop), task), as_json=as_json)
     return 0
 
 
-@command.command("order", short_help="Put these tasks first, in this order.")
+@command.command("order", short_help="Move tasks to the front, in this order.")
 @click.argument("loop")
 @click.argument("tasks", nargs=-1, required=True)
 @in_workspace
 def order(loop: str, tasks: tuple[str, ...], project_root: Path, as_json: bool) -> int:
-    """Put these tasks first, in this order; the others follow as they were."""
+    """Move these tasks to the front, in this order. The others keep their order behind them."""
     context = context_of(project_root)
     say_loop(order_tasks(context, resolve(context, loop), tasks), as_json=as_json)
     return 0
 
 
-@command.command("import", short_help="Add the tasks of a file, all or none.")
+@command.command("import", short_help="Add the tasks of a file.")
 @click.argument("loop")
 @click.argument("file", type=click.Path(path_type=Path))
 @in_workspace
 def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> int:
-    """Add the tasks of a file, all or none: one JSON a line, or a line of text for each."""
+    """Add the tasks of a file: one JSON object or one line of text for each task. All are added, or none."""
     context = context_of(project_root)
     say_loop(import_tasks(context, resolve(context, loop), file), as_json=as_json)
     return 0
@@ -128,24 +130,24 @@ def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> 
 
 @command.command("generate", short_help="Ask an agent for tasks.")
 @click.argument("loop")
-@click.option("--agent", default="", help="Who plans; default: by agents.roles, else the loop's agent.")
-@click.option("--count", "most", type=click.IntRange(1), help="So many tasks at most.")
-@click.option("--dry-run", is_flag=True, help="Show what the agent proposes, and add nothing; the turn is paid for.")
+@click.option("--agent", default="", help="Agent that plans; default: agents.roles, then the loop's agent.")
+@click.option("--count", "most", type=click.IntRange(1), help="Limit of tasks.")
+@click.option("--dry-run", is_flag=True, help="Show the proposed tasks without adding them; the turn still costs.")
 @in_workspace
 def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Ask an agent for tasks, from the description and from what is there; all are added, or none.
+    """Ask an agent for tasks, based on the description of the loop and on the project. All are added, or none.
 
-    Within the loop's budget, and only while no process drives the loop.
+    The turn counts towards the budget of the loop. Use it only while no process drives the loop.
     """
     context = context_of(project_root)
     request = GenerateRequest(agent=agent, most=most, dry_run=dry_run)
     with stopping_on_signals() as cancellation:
-        found = generate_tasks(context, resolve(context, loop), request, cancellation)
+        report = generate_tasks(context, resolve(context, loop), request, cancellation)
     if as_json:
-        tasks = [task_line(task) for task in found.tasks]
-        say_json({"loop_id": found.loop.loop_id, "added": found.added, "tasks": tasks})
+        tasks = [task_line(task) for task in report.tasks]
+        say_json({"loop_id": report.loop.loop_id, "added": report.added, "tasks": tasks})
         return 0
-    for task in found.tasks:
+    for task in report.tasks:
         say(f"  {task.id} [{task.tool}] {task.description}")
-    say(f"{len(found.tasks)} tasks {'were added' if found.added else 'were proposed; nothing was added'}")
+    say(f"{'tasks added' if report.added else 'tasks proposed, none added'}: {len(report.tasks)}")
     return 0

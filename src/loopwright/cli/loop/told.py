@@ -1,4 +1,4 @@
-"""What happens to a loop, line by line: sentences for a pipe or a log, JSON for a program."""
+"""Reports the events of a loop line by line: sentences for a pipe or a log, JSON for a program."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from loopwright.verbs.loop.follow import LOOK_EVERY_S, LoopFollower, Seen
 
 
 def is_screen() -> bool:
-    """Whether standard output is a terminal that a whole screen can be drawn on."""
+    """Whether standard output is a terminal that can show a full screen."""
     return sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def sentences(line: Line) -> list[str]:
-    """When, by whom, what; a line each, however many lines the text has."""
+    """Time, actor and text of each event; one line each, even if the text has several lines."""
     return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event, spoken()))}" for event in line.events]
 
 
 class LoopReporter:
-    """Says what is new about a loop."""
+    """Prints what is new about a loop."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
         self._had_worker: bool | None = None
 
     def __call__(self, seen: Seen) -> None:
-        """One look's worth of it."""
+        """Print what one look at the loop found."""
         for line in seen.lines:
             if self._as_json:
                 text = [sentence(event) for event in line.events]
@@ -45,20 +45,17 @@ class LoopReporter:
                 for text_line in sentences(line):
                     put(text_line)
         if self._as_json:
-            self._say_worker(seen)
+            if seen.has_worker != self._had_worker:
+                self._had_worker = seen.has_worker
+                say_json_line({"type": "worker", "loop_id": seen.loop.loop_id, "has_worker": seen.has_worker})
             for printed in seen.printed:
                 for text_line in printed.lines:
                     say_json_line({"type": "log", "log": printed.name, "text": text_line})
         sys.stdout.flush()
 
-    def _say_worker(self, seen: Seen) -> None:
-        if seen.has_worker != self._had_worker:
-            self._had_worker = seen.has_worker
-            say_json_line({"type": "worker", "loop_id": seen.loop.loop_id, "has_worker": seen.has_worker})
-
 
 class BackgroundStep:
-    """Does a step again and again in a thread beside the work of a block, and once more when the block is over."""
+    """Repeats a step in a thread while the `with` block runs, and once more when the block ends."""
 
     def __init__(self, step: Callable[[], None], *, every_s: float = 0.0) -> None:
         self._step = step
@@ -80,15 +77,15 @@ class BackgroundStep:
     def _run(self) -> None:
         try:
             self._step()
-            # The end of the block is not waited for: a loop that is done says so at once.
+            # The wait ends together with the block: the end of a loop is reported at once.
             while not self._over.wait(self._every_s):
                 self._step()
             self._step()
-        except Exception as problem:  # noqa: BLE001 -- what is shown must not end what is done: it is raised afterwards
+        except Exception as problem:  # noqa: BLE001 -- a failure of the view must not stop the work; raised afterwards
             self._problem = problem
 
 
-def telling(context: Context, loop_id: str, teller: LoopReporter, *, since: int) -> BackgroundStep:
-    """Tell what happens while a block works."""
+def reporting(context: Context, loop_id: str, reporter: LoopReporter, *, since: int) -> BackgroundStep:
+    """Report the events of a loop while a `with` block runs."""
     follower = LoopFollower(context, loop_id, since=since)
-    return BackgroundStep(lambda: teller(follower.look()), every_s=LOOK_EVERY_S)
+    return BackgroundStep(lambda: reporter(follower.look()), every_s=LOOK_EVERY_S)

@@ -20,9 +20,9 @@ from loopwright.verbs.loop.look import resolve
 
 _EPILOG = """\b
 Examples:
-  loopwright loop watch LOOP               live, in a terminal; q or Ctrl-C ends the watching, not the loop
-  loopwright loop watch LOOP --no-follow   how it stands, in one look
-  loopwright loop watch LOOP --json        a line of JSON for each change, and for each line of log
+  loopwright loop watch LOOP               live, in a terminal; q or Ctrl-C quits and the loop continues
+  loopwright loop watch LOOP --no-follow   the current status
+  loopwright loop watch LOOP --json        a line of JSON for each event and each line of the log
 
 \b
 Keys: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
@@ -31,13 +31,13 @@ Keys: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? hel
 
 @click.command(epilog=_EPILOG)
 @click.argument("loop")
-@click.option("--no-follow", is_flag=True, help="One look, and an exit code that says how it stands.")
+@click.option("--no-follow", is_flag=True, help="Show the current status, set the exit code by it, and quit.")
 @in_workspace
 def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> int:
-    """Follow a loop from any terminal: tasks, actions, log, tests, holds, cost. It ends when the loop does.
+    """Follow a loop from any terminal until it ends: tasks, actions, log, tests, holds, cost.
 
-    Exit 0: completed, or you left with q. 12: failed. 130, 143: interrupted. With --no-follow 0 also while it
-    is running or paused by a person, 14 while nothing proves its work, 11 while it is held by anything else.
+    Exit codes: 0 completed, or you quit with q; 12 failed; 130 and 143 interrupted. With --no-follow also: 0 running,
+    or paused by a person; 14 nothing proves the work; 11 held for another reason.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
@@ -45,7 +45,7 @@ def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> in
         if no_follow:
             after = LoopFollower(context, loop_id).look().loop
         elif as_json or not is_screen():
-            after = _tell(context, loop_id, cancellation, as_json=as_json)
+            after = _report(context, loop_id, cancellation, as_json=as_json)
         else:
             after = _show(context, loop_id, cancellation)
         reason = cancellation.reason
@@ -56,10 +56,10 @@ def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> in
     return exit_code(after, reason) if no_follow or after.is_over else signal_code(reason)
 
 
-def _tell(context: Context, loop_id: str, cancellation: Cancellation, *, as_json: bool) -> Loop:
-    teller = LoopReporter(as_json=as_json)
+def _report(context: Context, loop_id: str, cancellation: Cancellation, *, as_json: bool) -> Loop:
+    reporter = LoopReporter(as_json=as_json)
     for seen in follow(context, loop_id, cancellation, whole_logs=as_json):
-        teller(seen)
+        reporter(seen)
     return seen.loop
 
 

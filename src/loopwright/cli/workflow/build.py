@@ -1,4 +1,4 @@
-"""`loopwright build`."""
+"""`loopwright build, autopilot`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
 from loopwright.verbs.workflow.build import (
     BuildRequest,
-    FlightPlan,
-    autopilot,
     prepare_build,
     prepare_from_review,
     slug_from,
     slug_of_report,
 )
+from loopwright.verbs.workflow.stages import FlightPlan, autopilot
 from loopwright.verbs.workflow.status import show
 
 _BUILD_EXAMPLES = """\b
 Examples:
   loopwright build faster-imports
   loopwright build faster-imports --agent claude --max-iterations 5
-  loopwright build faster-imports --no-deslop   in the profile full: nobody tidies up
-  loopwright build faster-imports --detach      then: loopwright loop watch LOOP
+  loopwright build faster-imports --no-deslop   with the profile full: skip the cleanup
+  loopwright build faster-imports --detach      then follow it: loopwright loop watch LOOP
 
-`loopwright loop pause`, `resume` and `stop` work on the loop that builds.
+Control the loop of the build with `loopwright loop pause`, `resume` and `stop`.
 """
 
 
@@ -41,24 +40,24 @@ Examples:
     "from_review",
     type=click.Path(path_type=Path),
     metavar="review-report.md",
-    help="Go back from the review that asked for it; typing it is the consent.",
+    help="Build again after a review that requested changes; this also approves the way back.",
 )
-@click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes at most.")
+@click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Limit of iterations.")
 @click.option("--no-deslop", "deslop", is_flag=True, flag_value=False, default=True,
-              help="In the profile full: do not tidy up what was built.")  # fmt: skip
-@click.option("--agent", help="Who builds; default: by agents.roles, else agents.default.")
-@click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
+              help="With the profile full: skip the cleanup of the built code.")  # fmt: skip
+@click.option("--agent", help="Agent that builds; default: agents.roles, then agents.default.")
+@click.option("--detach", is_flag=True, help="Run in the background, even after this terminal is closed.")
 @in_workspace
 def build_command(
     slug: str | None, from_review: Path | None, max_iterations: int, deslop: bool, agent: str | None, detach: bool,
     project_root: Path, as_json: bool,
 ) -> int:  # fmt: skip
-    """Build the slices of an approved plan in a sandbox; the tool runs their checks in a fresh one."""
+    """Build the slices of an approved plan in a sandbox. Loopwright runs their checks in a fresh sandbox."""
     context = context_of(project_root)
     if slug is None and from_review is None:
         raise WorkflowRefused(
             "build_from_review_artifact_required",
-            "neither a workflow nor a review's report is named",
+            "the command names neither a workflow nor a review report",
             next_command="loopwright build SLUG, or loopwright build --from-review review-report.md",
         )
     name = slug_from(slug) if slug is not None else slug_of_report(from_review or Path())
@@ -83,24 +82,26 @@ Examples:
   loopwright autopilot faster-imports --agent claude --reviewer codex
   loopwright autopilot faster-imports --agent claude --usd 5 --wall 3600
 
-What it may cost is for all stages together, and for all times that it is typed for this change; without options it is
-what budget.* says. Which consents it may give itself is autopilot.may_approve; without "complete" a person accepts the
-result.
+The limits cover all stages together, and all autopilot runs of this change. Without options the settings budget.*
+apply. The setting autopilot.may_approve lists the approvals that autopilot may give itself; without "complete", a
+person accepts the result.
 """
 
 
 @click.command(epilog=_AUTOPILOT_EXAMPLES)
 @click.argument("slug")
-@click.option("--agent", help="Who works; default: by agents.roles, else agents.default.")
-@click.option("--reviewer", default="", help="Who reviews where the risk floor asks for it; default: by agents.roles.")
-@click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes of the build.")
+@click.option("--agent", help="Agent that works; default: agents.roles, then agents.default.")
+@click.option("--reviewer", default="", help="Agent that reviews if the risk requires it; default: agents.roles.")
+@click.option(
+    "--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Limit of iterations of the build."
+)
 @flight_budget_options
 @in_workspace
 def autopilot_command(
     slug: str, agent: str | None, reviewer: str, max_iterations: int, project_root: Path, as_json: bool,
     **limits: float | int | None,
 ) -> int:  # fmt: skip
-    """Go through all stages with the consents that the policy allows; stop, with a reason, where a person is needed."""
+    """Run all stages with the approvals that your policy allows; stop with a reason if a person is needed."""
     context = context_of(project_root)
     flight = FlightPlan(agent=agent or "", reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
     with stopping_on_signals() as cancellation:

@@ -21,13 +21,13 @@ Examples:
 
 @click.group(epilog=_EPILOG)
 def command() -> None:
-    """Notes on the project's domains, which agents are told to read."""
+    """Manage notes on the domains of the project. Agents are told to read them."""
 
 
 @command.command("list")
 @in_workspace
 def list_command(project_root: Path, as_json: bool) -> int:
-    """Every note."""
+    """List all notes."""
     found = notes(context_of(project_root))
     if as_json:
         say_json({"notes": [msgspec.to_builtins(note) for note in found]})
@@ -35,7 +35,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
     for note in found:
         say(f"{note.name}  {note.text.strip().splitlines()[0][:80] if note.text.strip() else ''}")
     if not found:
-        say("no notes; `loopwright context add NAME TEXT` makes one")
+        say("no notes; write one with `loopwright context add NAME TEXT`")
     return 0
 
 
@@ -43,12 +43,12 @@ def list_command(project_root: Path, as_json: bool) -> int:
 @click.argument("name")
 @in_workspace
 def show_command(name: str, project_root: Path, as_json: bool) -> int:
-    """One note, whole."""
-    found = show_note(context_of(project_root), name)
+    """Show a note."""
+    note = show_note(context_of(project_root), name)
     if as_json:
-        say_json(msgspec.to_builtins(found))
+        say_json(msgspec.to_builtins(note))
     else:
-        say(found.text.rstrip("\n"))
+        say(note.text.rstrip("\n"))
     return 0
 
 
@@ -57,7 +57,7 @@ def show_command(name: str, project_root: Path, as_json: bool) -> int:
 @click.argument("text")
 @in_workspace
 def add_command(name: str, text: str, project_root: Path, as_json: bool) -> int:
-    """Write a note, new or in place of the one of this name; - reads it from standard input."""
+    """Write a note, or replace the note of this name; - reads the text from standard input."""
     note = write_note(context_of(project_root), name, sys.stdin.read() if text == "-" else text)
     if as_json:
         say_json(msgspec.to_builtins(note))
@@ -70,10 +70,10 @@ def add_command(name: str, text: str, project_root: Path, as_json: bool) -> int:
 @click.argument("name")
 @in_workspace
 def remove_command(name: str, project_root: Path, as_json: bool) -> int:
-    """Take a note away."""
+    """Remove a note."""
     remove_note(context_of(project_root), name)
     if as_json:
         say_json({"ok": True, "removed": name})
     else:
-        say(f"{name} is gone")
+        say(f"removed: {name}")
     return 0

@@ -1,4 +1,4 @@
-"""`loopwright approve, reject, sign, undo`: what a person decides about a workflow."""
+"""`loopwright approve, reject, sign, undo`: decisions of a person about a workflow."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Examples:
 
 @click.command(epilog=_APPROVE_EXAMPLES)
 @click.argument("slug")
-@click.option("--from", "origin", required=True, metavar="STAGE", help="The stage that it is at.")
-@click.option("--to", "target", required=True, metavar="STAGE", help="The stage that it may enter.")
-@click.option("--rationale", default="", help="Why; going back needs one.")
-@click.option("--as-branch", is_flag=True, help="review to done: leave a branch in place of changed files.")
-@click.option("--revision", type=int, help="Refuse when the workflow is not at this revision any more.")
+@click.option("--from", "origin", required=True, metavar="STAGE", help="Current stage.")
+@click.option("--to", "target", required=True, metavar="STAGE", help="Stage to enter.")
+@click.option("--rationale", default="", help="Reason; required to go back to an earlier stage.")
+@click.option("--as-branch", is_flag=True, help="From review to done: create a branch instead of changing files.")
+@click.option("--revision", type=int, help="Refuse if the workflow is no longer at this revision.")
 @in_workspace
 def approve_command(
     slug: str, origin: str, target: str, rationale: str, as_branch: bool, revision: int | None, project_root: Path,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Consent to one transition, with exactly what is there now. For people only."""
+    """Approve one transition, for the current content of the workflow. For people only."""
     context = context_of(project_root)
     done = approve(context, slug, origin, target, rationale=rationale, revision=revision, as_branch=as_branch)
     if done.sentence and not as_json:
@@ -46,31 +46,31 @@ Examples:
 
 @click.command(epilog=_REJECT_EXAMPLES)
 @click.argument("slug")
-@click.option("--from", "origin", required=True, metavar="STAGE", help="The stage that it is at.")
-@click.option("--to", "target", required=True, metavar="STAGE", help="The stage that it may not enter.")
-@click.option("--reason", required=True, help="What should be different; stays on record.")
+@click.option("--from", "origin", required=True, metavar="STAGE", help="Current stage.")
+@click.option("--to", "target", required=True, metavar="STAGE", help="Stage that must not be entered.")
+@click.option("--reason", required=True, help="What has to change; is recorded.")
 @in_workspace
 def reject_command(slug: str, origin: str, target: str, reason: str, project_root: Path, as_json: bool) -> int:
-    """Refuse one transition, and say why. For people only."""
+    """Reject one transition, with a reason. For people only."""
     say_view(reject(context_of(project_root), slug, origin, target, reason=reason), as_json=as_json)
     return 0
 
 
 _SIGN_EXAMPLES = """\b
 Examples:
-  loopwright sign faster-imports VS-2 --note "looked at it in the browser"
+  loopwright sign faster-imports VS-2 --note "tried it in the browser"
   loopwright sign faster-imports tests/test_import.py --note "the old test was wrong about Windows"
-  loopwright sign faster-imports project-tests --note "the old API is gone, and so are its tests"
+  loopwright sign faster-imports project-tests --note "the old API was removed on purpose, and its tests with it"
 """
 
 
 @click.command(epilog=_SIGN_EXAMPLES)
 @click.argument("slug")
 @click.argument("what", metavar="SLICE|FILE|project-tests")
-@click.option("--note", default="", help="What you looked at; stays on record.")
+@click.option("--note", default="", help="What you checked; is recorded.")
 @in_workspace
 def sign_command(slug: str, what: str, note: str, project_root: Path, as_json: bool) -> int:
-    """Sign off what needs a person: a slice, a changed judge, or tests that the work breaks. For people only."""
+    """Sign off a slice, a changed protected file, or project tests that the work breaks. For people only."""
     say_view(sign(context_of(project_root), slug, what, note=note), as_json=as_json)
     return 0
 
@@ -85,7 +85,7 @@ Examples:
 @click.argument("slug")
 @in_workspace
 def undo_command(slug: str, project_root: Path, as_json: bool) -> int:
-    """Take a delivered change back, if nobody went on from it; whole or not at all. For people only."""
+    """Undo a delivered change, all of it or nothing. Refused if later work builds on it. For people only."""
     done = undo(context_of(project_root), slug)
     if not as_json:
         say(done.sentence)

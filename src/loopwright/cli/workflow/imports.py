@@ -15,14 +15,14 @@ from loopwright.workflow.takeover.model import TakeoverRow, Tool
 
 _EPILOG = """\b
 Examples:
-  loopwright import loopx --dry-run            what would be taken from .loopx/, and what not
+  loopwright import loopx --dry-run            shows what would be imported from .loopx/
   loopwright import loopx
   loopwright import ccw ../other-project       from another folder
   loopwright import openspec --as add-login=login
-  loopwright import ccw --finished             also sessions that are over there
+  loopwright import ccw --finished             includes finished sessions
 
-Nothing that another tool approved or tested counts here: every workflow begins at clarify.
-The source is never changed. Typed again it takes only what is new.
+Approvals and test results of another tool do not count: every workflow starts at clarify.
+The source stays unchanged. If you repeat the command, it imports only what is new.
 """
 _MARKS = {
     "taken": ("✓", "green"), "already": ("=", None), "conflict": ("✗", "red"), "unreadable": ("✗", "red"),
@@ -34,15 +34,15 @@ _MOST = 200
 @click.command("import", epilog=_EPILOG)
 @click.argument("tool", type=click.Choice(TOOLS))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
-@click.option("--as", "renames", multiple=True, metavar="NAME=SLUG", help="Take it under another name.")
-@click.option("--finished", is_flag=True, help="Also what is finished, by that tool's own account.")
-@click.option("--dry-run", is_flag=True, help="Write nothing, and say the same.")
+@click.option("--as", "renames", multiple=True, metavar="NAME=SLUG", help="Import under another name; can be repeated.")
+@click.option("--finished", is_flag=True, help="Include work that the other tool marks as finished.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and write nothing.")
 @in_workspace
 def command(
     tool: Tool, path: Path | None, renames: tuple[str, ...], finished: bool, dry_run: bool, project_root: Path,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Take over another tool's workspace; exit 1 when something in it needs a person."""
+    """Import the workspace of another tool; exit 1 if an entry needs a person."""
     context = context_of(project_root)
     request = TakeOverRequest(
         tool=tool,
@@ -51,24 +51,24 @@ def command(
         finished=finished,
         dry_run=dry_run,
     )
-    found = take_over(context, request)
+    report = take_over(context, request)
     if as_json:
-        say_json({"ok": found.is_whole, "tool": tool, "dry_run": dry_run, **msgspec.to_builtins(found)})
+        say_json({"ok": report.is_whole, "tool": tool, "dry_run": dry_run, **msgspec.to_builtins(report)})
     else:
-        _say(found, tool, dry_run=dry_run)
-    if not found.is_whole:
-        raise _refusal(found, as_json=as_json)
+        _say(report, tool, dry_run=dry_run)
+    if not report.is_whole:
+        raise _refusal(report, as_json=as_json)
     return 0
 
 
-def _refusal(found: TakenOver, *, as_json: bool) -> WorkflowRefused:
-    """The rest is taken all the same; a person has read in the table what is not."""
-    rows = [row for row in found.rows if row.outcome in ("conflict", "unreadable")]
-    first = next((row.next for row in rows if row.next), "correct what is named; the same command again takes the rest")
+def _refusal(report: TakenOver, *, as_json: bool) -> WorkflowRefused:
+    """Lists the entries that were not imported. As text, the table has already shown them."""
+    rows = [row for row in report.rows if row.outcome in ("conflict", "unreadable")]
+    hints = (row.next for row in rows if row.next)
     return WorkflowRefused(
         "import_incomplete",
-        f"{len(rows)} of {len(found.rows)} things need a person",
-        next_command=first,
+        f"{len(rows)} of {len(report.rows)} entries need a person",
+        next_command=next(hints, "fix the listed entries, then repeat the command"),
         blockers=tuple((f"import_{row.outcome}", f"{row.source}: {row.why}", row.next) for row in rows if as_json),
     )
 
@@ -76,27 +76,27 @@ def _refusal(found: TakenOver, *, as_json: bool) -> WorkflowRefused:
 def _renamed(text: str) -> tuple[str, str]:
     name, equals, slug = text.partition("=")
     if not equals or not name or not slug:
-        raise WrongUsage(f"--as '{text}' names no two names", hint="--as NAME=SLUG")
+        raise WrongUsage(f"--as '{text}' does not have the form NAME=SLUG", hint="--as NAME=SLUG")
     return name, slug
 
 
-def _say(found: TakenOver, tool: Tool, *, dry_run: bool) -> None:
-    if not found.rows:
-        say(f"nothing in {found.source} can be taken over")
+def _say(report: TakenOver, tool: Tool, *, dry_run: bool) -> None:
+    if not report.rows:
+        say(f"{report.source} contains nothing to import")
         return
-    wide = min(max(len(_said(row)) for row in found.rows), 60)
-    for row in found.rows[:_MOST]:
+    width = min(max(len(_title(row)) for row in report.rows), 60)
+    for row in report.rows[:_MOST]:
         mark, color = _MARKS[row.outcome]
-        say(f"{mark} {row.outcome:<10} {_said(row):<{wide}}  {row.why}".rstrip(), fg=color)
+        say(f"{mark} {row.outcome:<10} {_title(row):<{width}}  {row.why}".rstrip(), fg=color)
         if row.next and row.outcome in ("taken", "conflict") and row.what != "spec":
             say(f"    → {row.next}")
-    if len(found.rows) > _MOST:
-        say(f"… and {len(found.rows) - _MOST} more; --json lists all")
-    counts = Counter(row.outcome for row in found.rows)
+    if len(report.rows) > _MOST:
+        say(f"… and {len(report.rows) - _MOST} more; --json lists all")
+    counts = Counter(row.outcome for row in report.rows)
     listed = ", ".join(f"{number} {name}" for name, number in counts.items())
-    say(f"{'would take' if dry_run else 'took'} from {found.source} ({tool}): {listed}")
+    say(f"{'would import' if dry_run else 'imported'} from {report.source} ({tool}): {listed}")
 
 
-def _said(row: TakeoverRow) -> str:
-    to = f" → {row.target}" if row.target else ""
-    return f"{row.what} {row.source}{to}"
+def _title(row: TakeoverRow) -> str:
+    target = f" → {row.target}" if row.target else ""
+    return f"{row.what} {row.source}{target}"

@@ -1,4 +1,4 @@
-"""A workflow as people and programs read it: what stage, what blocks, what to type."""
+"""Prints a workflow for people and programs: stage, blockers, next command."""
 
 from __future__ import annotations
 
@@ -16,31 +16,28 @@ from loopwright.workflow.model import Stage
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
 
-def say_view(found: WorkflowView, *, as_json: bool, whole: bool = False) -> None:
-    """A workflow's stage, what blocks it, and the command that moves on; `whole` adds the details."""
+def say_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None:
+    """Print the stage, the blockers and the next command of a workflow; `whole` adds the details."""
     if as_json:
-        say_json({"ok": True, **found.document()})
+        say_json({"ok": True, **view.document()})
         return
-    stage = found.workflow.stage
-    say(f"{found.workflow.slug}: ", nl=False, bold=True)
+    stage = view.workflow.stage
+    say(f"{view.workflow.slug}: ", nl=False, bold=True)
     put(stage.value, fg=COLORS[stage.value], nl=False)
-    put(f", {found.stage_status}")
+    put(f", {view.stage_status}")
     if whole:
         _say_path(stage)
-    for one in found.blockers:
-        say(f"  ✗ {one.message}  ", nl=False)
-        put(one.code, dim=True)
-    for one in found.rejections:
-        say(f"  ✗ {one.message}  ", nl=False)
-        put(one.code, dim=True)
-    review = found.workflow.review
+    for blocker in (*view.blockers, *view.rejections):
+        say(f"  ✗ {blocker.message}  ", nl=False)
+        put(blocker.code, dim=True)
+    review = view.workflow.review
     if stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
-        put(f"  ✗ {words('the review asks for changes: {why}', why=told(review.rationale))}")
+        put(f"  ✗ {words('the review requests changes: {why}', why=told(review.rationale))}")
     if whole:
-        _say_details(found)
-    elif stage is Stage.BUILD and found.rest_of_project:
-        say(f"  {found.rest_of_project}")
-    say(f"  → {found.next}", fg="green")
+        _say_details(view)
+    elif stage is Stage.BUILD and view.rest_of_project:
+        say(f"  {view.rest_of_project}")
+    say(f"  → {view.next}", fg="green")
 
 
 def _say_path(stage: Stage) -> None:
@@ -50,8 +47,8 @@ def _say_path(stage: Stage) -> None:
     say("  " + "  ".join(f"{mark} {name}" for mark, name in zip(marks, names, strict=True)))
 
 
-def _say_flight(found: FlightView) -> None:
-    flight, used = found.flight, found.used
+def _say_flight(view: FlightView) -> None:
+    flight, used = view.flight, view.used
     limits = flight.limits
     spent = (
         words("{used} USD", used=_of(used.usd, limits.usd)),
@@ -60,7 +57,7 @@ def _say_flight(found: FlightView) -> None:
         words("{used} turns", used=_of(used.turns, limits.turns)),
     )
     why = f": {told(flight.said)}" if flight.said else ""
-    put(words("  autopilot: {status} at {stage}", status=found.status, stage=flight.phase.value) + why)
+    put(words("  autopilot: {status} at {stage}", status=view.status, stage=flight.phase.value) + why)
     put(words("    used {spent}", spent=", ".join(spent)))
 
 
@@ -68,36 +65,37 @@ def _of(used: float, limit: float | None) -> str:
     return f"{used:g}" if limit is None else words("{used} of {limit}", used=f"{used:g}", limit=f"{limit:g}")
 
 
-def _say_details(found: WorkflowView) -> None:
-    origin = found.workflow.origin
+def _say_details(view: WorkflowView) -> None:
+    origin = view.workflow.origin
     if origin is not None:
-        said = ", ".join(f"{name} {value}" for name, value in origin.said.items())
-        say(f"  taken over from {origin.tool} ({origin.path}), which said: {said or 'nothing'}; that opens no gate")
-    if found.flight is not None:
-        _say_flight(found.flight)
-    for takeover in found.takeovers:
+        state = ", ".join(f"{name} {value}" for name, value in origin.said.items()) or "unknown"
+        say(f"  imported from {origin.tool} ({origin.path}); state there: {state}; it does not count as proof here")
+    if view.flight is not None:
+        _say_flight(view.flight)
+    for takeover in view.takeovers:
         put(f"  {told(takeover_in_words(takeover))}")
-    for link in found.chain:
+    for link in view.chain:
         put(f"  {told(link.claim)}? {told(link.basis)}; {told(link.implication)}")
-    for one in found.workflow.decisions:
-        put(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else words(" (open)")))
-    if found.turns:
-        each = found.usd_per_requirement
-        said = f"cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns"
-        per = f"; {each:.2f} USD for each of {found.verified} verified requirements" if each is not None else ""
-        put(f"  {told(said)}{told(per)}")
-        for role, spent in found.roles.items():
+    for decision in view.workflow.decisions:
+        answer = f" — {decision.answer}" if decision.answer else words(" (open)")
+        put(f"  {decision.id}: {decision.question}{answer}")
+    if view.turns:
+        each = view.usd_per_requirement
+        cost = f"cost so far: {view.usd:.2f} USD, {view.tokens:,} tokens, turns: {view.turns}"
+        per = f"; {each:.2f} USD per verified requirement ({view.verified})" if each is not None else ""
+        put(f"  {told(cost)}{told(per)}")
+        for role, spent in view.roles.items():
             facts = {"role": role, "usd": f"{spent.usd:.2f}", "tokens": f"{spent.tokens:,}"}
             worked = {"seconds": f"{spent.wall_s:.0f}", "turns": spent.turns}
-            line = words("    {role}: {usd} USD, {tokens} tokens, {seconds} s in {turns} turns", **facts, **worked)
+            line = words("    {role}: {usd} USD, {tokens} tokens, {seconds} s, turns: {turns}", **facts, **worked)
             put(line + price_note(spent))
 
 
 def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
-    """All of it."""
+    """Print a workflow with all details."""
     say_view(show(context_of(project_root), slug), as_json=as_json, whole=True)
 
 
 def derive_again(project_root: Path, slugs: Iterable[str]) -> None:
-    """Write down anew how these stand."""
+    """Update the stored status of these workflows."""
     refresh_all(context_of(project_root), slugs)

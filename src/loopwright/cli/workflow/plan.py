@@ -21,38 +21,40 @@ from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 _EPILOG = """\b
 Examples:
   loopwright plan faster-imports
-  loopwright plan faster-imports --agent ""            you plan, whatever agent the settings name
+  loopwright plan faster-imports --agent ""            you plan, even if the settings name an agent
   loopwright plan faster-imports --agent claude --deliberate
   loopwright plan faster-imports --agent claude --interactive      you say what each round should change
-  loopwright plan faster-imports --direct SPEC.md      a spec of your own, in place of clarifying
+  loopwright plan faster-imports --direct SPEC.md      use your own spec and skip clarify
 
-Without an agent it writes skeletons that you fill in; typed again, it makes what follows from them. What you wrote no
-agent writes over, unless you name who.
+Without an agent, the command writes skeletons for you to fill in. Repeat it to derive the rest of the plan. Agents do
+not overwrite a plan that you started, unless you name the agent with --agent.
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("slug")
-@click.option("--direct", type=click.Path(path_type=Path), metavar="SPEC.md", help="A spec that you stand for.")
 @click.option(
-    "--interactive", is_flag=True, help="Show what each round came to, and ask what another one should change."
+    "--direct", type=click.Path(path_type=Path), metavar="SPEC.md", help="Use your own spec instead of clarify."
 )
-@click.option("--deliberate", is_flag=True, help="Let an architect and a critic look at it, as in the profile full.")
-@click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Rounds at most.")
-@click.option("--agent", help="Who plans; default: by agents.roles, else agents.default, else you.")
+@click.option(
+    "--interactive", is_flag=True, help="Show the result of each round, and ask what the next round should change."
+)
+@click.option("--deliberate", is_flag=True, help="Let an architect and a critic read the plan, as in the profile full.")
+@click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Limit of rounds.")
+@click.option("--agent", help="Agent that plans; default: agents.roles, then agents.default, then you.")
 @in_workspace
 def command(
     slug: str, direct: Path | None, interactive: bool, deliberate: bool, max_iterations: int, agent: str | None,
     project_root: Path, as_json: bool,
 ) -> int:  # fmt: skip
-    """Make slices, checks and a spec delta of a spec; each check is run on the base, where it must fail."""
+    """Turn a spec into slices, checks and a spec delta. Each check runs on the base, where it must fail."""
     context = context_of(project_root)
     if interactive and as_json:
         raise WrongUsage(
-            "--interactive asks at the terminal, which --json rules out",
-            hint="leave one of them out",
+            "--interactive asks questions in the terminal, which --json excludes",
+            hint="use --interactive or --json, not both",
         )
-    ask = _asking(context, slug_of(slug)) if interactive else None
+    ask = _terminal_question(context, slug_of(slug)) if interactive else None
     request = PlanRequest(agent=agent, spec=direct, deliberate=deliberate, max_rounds=max_iterations, ask=ask)
     with stopping_on_signals() as cancellation:
         view = plan(context, slug, request, (lambda _: None) if as_json else say, cancellation)
@@ -60,21 +62,20 @@ def command(
     return 0
 
 
-def _asking(context: Context, slug: str) -> Callable[[PlanRound], str | None]:
-    """At the terminal: what the round came to, and what the next one should do otherwise."""
+def _terminal_question(context: Context, slug: str) -> Callable[[PlanRound], str | None]:
+    """Shows the result of a round in the terminal, and asks what the next round should change."""
     paths = context.layout.workflow(slug)
 
-    def ask(taken: PlanRound) -> str | None:
-        said = "".join(
-            f", {who}: {word}" for who, word in (("architect", taken.architect), ("critic", taken.critic)) if word
-        )
-        say(f"round {taken.number} is over{said}", bold=True)
+    def ask(finished: PlanRound) -> str | None:
+        verdicts = (("architect", finished.architect), ("critic", finished.critic))
+        listed = "".join(f", {role}: {verdict}" for role, verdict in verdicts if verdict)
+        say(f"round {finished.number} finished{listed}", bold=True)
         for name in (PLAN_DOCUMENTS["plan"], SLICES):
             say(f"  read {shown(paths.document(name))}")
         try:
-            return click.prompt("What should another round change? (nothing: go on with this plan)\n> ", default="",
+            return click.prompt("What should another round change? (leave empty to keep this plan)\n> ", default="",
                                 show_default=False, prompt_suffix="").strip() or None  # fmt: skip
-        except click.Abort:  # nobody is there any more: the plan stays as it is
+        except click.Abort:  # the terminal was closed: the plan stays as it is
             say("")
             return None
 

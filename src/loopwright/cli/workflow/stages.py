@@ -1,4 +1,4 @@
-"""`loopwright clarify, answer, review, archive`: stages of a workflow."""
+"""`loopwright clarify, answer, review, archive`: commands for the stages of a workflow."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from loopwright.verbs.workflow.stages import (
 _CLARIFY_EXAMPLES = """\b
 Examples:
   loopwright clarify faster-imports --idea "import time below 100 ms"
-  loopwright clarify faster-imports --interactive      asks in this terminal until nothing is open
+  loopwright clarify faster-imports --interactive      asks in this terminal until no question is open
   cat idea.txt | loopwright clarify faster-imports --idea -
 """
 
 
 @click.command(epilog=_CLARIFY_EXAMPLES)
 @click.argument("slug")
-@click.option("--idea", help="What is wanted; - reads it from standard input.")
-@click.option("--profile", help="standard or deep: how much ambiguity may be left.")
-@click.option("--interactive", is_flag=True, help="Ask here, one question after the other.")
-@click.option("--agent", help="Who asks; default: by agents.roles, else agents.default, else the tool's own questions.")
+@click.option("--idea", help="What you want; - reads it from standard input.")
+@click.option("--profile", help="standard or deep: how much ambiguity the spec may contain.")
+@click.option("--interactive", is_flag=True, help="Ask in this terminal, one question at a time.")
+@click.option("--agent", help="Agent that asks; default: agents.roles, then agents.default, then built-in questions.")
 @in_workspace
 def clarify_command(
     slug: str, idea: str | None, profile: str | None, interactive: bool, agent: str | None, project_root: Path,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Make an idea clear enough to plan: one question a round, answered by a person."""
+    """Turn an idea into a spec that is clear enough to plan. Each round asks you one question."""
     context = context_of(project_root)
     text = sys.stdin.read() if idea == "-" else idea or ""
     tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:
         report = clarify(context, slug, ClarifyRequest(idea=text, profile=profile, agent=agent), tell, cancellation)
         while interactive and not as_json and report.item is not None:
-            said = click.prompt(click.style(f"{report.item} {report.question}", bold=True), prompt_suffix="\n> ")
-            answer(context, report.view.workflow.slug, report.item, said)
+            text = click.prompt(click.style(f"{report.item} {report.question}", bold=True), prompt_suffix="\n> ")
+            answer(context, report.view.workflow.slug, report.item, text)
             report = clarify(context, slug, ClarifyRequest(agent=agent), tell, cancellation)
     _say(report, as_json=as_json)
     return 0
@@ -79,32 +79,30 @@ Examples:
 @click.argument("text")
 @in_workspace
 def answer_command(slug: str, item: str, text: str, project_root: Path, as_json: bool) -> int:
-    """Answer an open question of the spec, or a decision that an agent asked for. For people only."""
+    """Answer an open question of the spec, or a question of an agent. For people only."""
     say_view(answer(context_of(project_root), slug, item, text), as_json=as_json)
     return 0
 
 
 _REVIEW_EXAMPLES = """\b
 Examples:
-  loopwright review faster-imports                       the risk floor decides whether anybody must look
-  loopwright review faster-imports --reviewer codex      an agent that did not build it
+  loopwright review faster-imports                       the risk decides whether a reviewer is needed
+  loopwright review faster-imports --reviewer codex      review by an agent that did not build the change
   loopwright review faster-imports --verdict request-changes --target plan --rationale "VS-2 misses Windows"
 """
 
 
 @click.command(epilog=_REVIEW_EXAMPLES)
 @click.argument("slug", metavar="SLUG|execution-record.md")
-@click.option(
-    "--reviewer", default="", help="Who reviews: an agent's name, never who built it; default: by agents.roles."
-)
-@click.option("--verdict", type=click.Choice(["approve", "request-changes"]), help="Your own verdict, as a person.")
-@click.option("--target", type=click.Choice(["build", "plan", "clarify"]), help="Where it goes back to.")
-@click.option("--rationale", default="", help="Why; stays on record.")
+@click.option("--reviewer", default="", help="Agent that reviews, never the agent that built; default: agents.roles.")
+@click.option("--verdict", type=click.Choice(["approve", "request-changes"]), help="Your own verdict.")
+@click.option("--target", type=click.Choice(["build", "plan", "clarify"]), help="Stage to go back to.")
+@click.option("--rationale", default="", help="Reason; is recorded.")
 @in_workspace
 def review_command(
     slug: str, reviewer: str, verdict: str | None, target: str | None, rationale: str, project_root: Path, as_json: bool
 ) -> int:
-    """Judge what was built: evidence, audit, scope and judges first; reviewers where the risk floor asks for them."""
+    """Review the built change: evidence, scope and protected files, then reviewers if the risk requires them."""
     context = context_of(project_root)
     request = ReviewRequest(reviewer=reviewer, verdict=verdict, target=target, rationale=rationale)
     with stopping_on_signals() as cancellation:
@@ -116,29 +114,29 @@ def review_command(
 _ARCHIVE_EXAMPLES = """\b
 Examples:
   loopwright archive faster-imports
-  loopwright archive faster-imports --before chg-imports      both touch a requirement: this one goes first
-  loopwright archive faster-imports --fitted "kept the limit that chg-limits brought"
+  loopwright archive faster-imports --before chg-imports      both change a requirement: this change goes first
+  loopwright archive faster-imports --fitted "kept the limit that chg-limits added"
 
-Then `loopwright specs verify` says on any day whether what the specs promise still holds.
+Afterwards, check at any time with `loopwright specs verify` that the specs still hold.
 """
 
 
 @click.command(epilog=_ARCHIVE_EXAMPLES)
 @click.argument("slug")
-@click.option("--before", multiple=True, metavar="CHANGE", help="It goes before this active change; may be repeated.")
-@click.option("--fitted", metavar="WHY", help="You read the specs as they are now; the delta is right.")
+@click.option("--before", multiple=True, metavar="CHANGE", help="Archive before this active change; can be repeated.")
+@click.option("--fitted", metavar="WHY", help="Confirm that the delta fits the current specs, and why; is recorded.")
 @in_workspace
 def archive_command(slug: str, before: tuple[str, ...], fitted: str | None, project_root: Path, as_json: bool) -> int:
-    """Merge a change that is done into the living specs, all of it or nothing. For people only."""
+    """Merge a finished change into the living specs, all of it or nothing. For people only."""
     report = archive(context_of(project_root), slug, ArchiveRequest(fitted=fitted, before=before))
     if as_json:
         say_json(_document(report))
         return 0
     say(f"{report.workflow.slug}: ", nl=False, bold=True)
-    say("is archived already; nothing was changed" if report.already else "archived", fg="green")
+    say("already archived; nothing changed" if report.already else "archived", fg="green")
     for path in report.files:
         say(f"  {path}")
-    say(f"  the change is in {report.folder}")
+    say(f"  folder of the change: {report.folder}")
     say("  → loopwright specs verify", fg="green")
     return 0
 

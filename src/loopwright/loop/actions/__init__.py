@@ -1,1 +1,1 @@
-"""What a worker does, one file per action: each performs its work and says what came of it as a command."""
+"""The actions of a worker, one file each. An action does its work and returns its result as a command."""

@@ -1,4 +1,4 @@
-"""Asks an agent on behalf of a loop: within its budget, on its record, and paid for however the turn ends."""
+"""Asks an agent on behalf of a loop: within its budget, with a record, and paid for however the turn ends."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def allowance_of(loop: Loop) -> Allowance:
 
 
 def turns_folder(loop: Loop, context: WorkerContext) -> Path:
-    """Where the records of the loop's turns are."""
+    """The folder of the records of the loop's turns."""
     return context.progress(loop) / "turns"
 
 
@@ -137,7 +137,7 @@ class _LoopAsker:
         return allowance_of(self._loop)
 
     def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
-        """The one of the action."""
+        """The sandbox of the action."""
         del agent
         return nullcontext(self._turn_sandbox)
 

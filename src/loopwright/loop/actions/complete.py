@@ -1,4 +1,4 @@
-"""complete: the hand-over. What was done, what shows it, and where the work is."""
+"""complete: writes the summary of the work, its proof, and its patch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATCH = "changes.patch"
 
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishComplete:
-    """Write the summary and the patch beside it; whether the loop is done with that, the rules say."""
+    """Write the summary and the patch. The rules decide whether the loop is done."""
     progress = context.progress(loop)
     make_folder(progress)
     lines = [f"# {loop.title}", "", loop.description, "", "## Tasks", ""]
@@ -33,7 +33,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishCompl
 
 
 def _hand_over(tree: Tree | None, progress: Path, project: Path) -> bool:
-    """Write the patch; whether there is one. An empty patch is never offered, and neither is one of an earlier try."""
+    """Write the patch, and return whether there is one. An empty patch and the patch of an earlier try are removed."""
     if tree is None or not tree.has_changes:
         (progress / _PATCH).unlink(missing_ok=True)
         return False

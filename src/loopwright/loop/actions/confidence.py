@@ -53,7 +53,7 @@ def task_ref(loop: Loop, task: Task) -> str:
 
 
 def ask_before(loop: Loop, context: WorkerContext, task: Task, prompt: str) -> None:
-    """Ask in a sandbox of its own; once per action and agent, however often the action is taken up."""
+    """Ask in a sandbox of its own; once per action and agent, even if the action starts again."""
     action_id = loop.under_way.id if loop.under_way is not None else ""
     if not _is_asked(context, task) or not action_id:
         return
@@ -116,7 +116,7 @@ def _rating(
 
 
 class _ConfidenceAsker:
-    """A loop that asks beside its work: turns are counted at once, and no other agent answers for the builder."""
+    """Asks in addition to the work: turns are counted at once, and no other agent answers for the builder."""
 
     def __init__(
         self, loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, point: Point, action_id: str
@@ -142,7 +142,7 @@ class _ConfidenceAsker:
         return allowance_of(loop)
 
     def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
-        """The one that the caller discards."""
+        """The sandbox that the caller discards."""
         del agent
         return nullcontext(self.turn_sandbox)
 

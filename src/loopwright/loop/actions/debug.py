@@ -47,7 +47,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
     """Ask for causes, test each, and make the confirmed one a task."""
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
-        # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
+        # The answer to a dead worker is recorded: no agent is asked, or paid, for it again.
         found = loop.debug.hypotheses
         if not found:
             request = AgentRequest(
@@ -76,7 +76,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
 
 
 def _by_likelihood(answer: ProposedHypotheses) -> list[ProposedHypothesis]:
-    """The most likely first."""
+    """Sort by likelihood, the most likely first."""
     return sorted(answer.hypotheses, key=lambda one: one.likelihood)
 
 
@@ -93,7 +93,7 @@ def _hypotheses(proposed: list[ProposedHypothesis]) -> Iterator[Hypothesis]:
 
 
 def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypothesis) -> str:
-    """What the agent would do about it, from the record of its answer; the state file has no room for that."""
+    """The fix that the agent proposed, from the record of its answer; the state file has no field for it."""
     answers = (context.progress(loop) / "turns").glob(f"{action_id}-{Role.DEBUGGER.value}*/answer.yaml")
     for path in sorted(answers, key=lambda path: (len(path.parent.name), path.parent.name), reverse=True):
         try:
@@ -107,13 +107,13 @@ def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypot
 
 
 def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[HypothesisStatus, str]:
-    """What the evidence says by the hypothesis's own criteria: one of the two texts, and not the other."""
+    """Judge the output by the hypothesis's own criteria: it must contain one of the two texts, and not the other."""
     confirm = hypothesis.evidence_criteria.confirm
     reject = hypothesis.evidence_criteria.reject
     confirms, rejects = bool(confirm) and confirm in output, bool(reject) and reject in output
     if confirms == rejects:
         which = "both texts are" if confirms else "neither text is"
-        return "inconclusive", f"{which} in what its command printed (exit {exit_code})"
+        return "inconclusive", f"{which} in the output of its command (exit {exit_code})"
     if confirms:
         return "confirmed", f"its command printed '{confirm}'"
     return "rejected", f"its command printed '{reject}'"
@@ -122,7 +122,7 @@ def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[Hypoth
 def _test_each(
     loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, action_id: str, found: tuple[Hypothesis, ...]
 ) -> Hypothesis | None:
-    """The most likely first; the first that is confirmed is the cause."""
+    """Test the most likely cause first; the first confirmed one is the cause."""
     for hypothesis in found:
         if hypothesis.status == "confirmed":
             return hypothesis
@@ -130,7 +130,7 @@ def _test_each(
             continue
         left_s = _seconds_left(loop, context)
         log = context.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
-        log.unlink(missing_ok=True)  # of a worker that died at it
+        log.unlink(missing_ok=True)  # from a worker that died meanwhile
         ran = run_in_turn_sandbox(
             turn_sandbox,
             (context.shell, "-c", hypothesis.testable_condition),
@@ -164,7 +164,7 @@ def _test_each(
 
 
 def _seconds_left(loop: Loop, context: WorkerContext) -> float:
-    """How long a probe may run. Without time it waits, and the causes stay: nobody is to pay for them twice."""
+    """How long a test of a cause may run. Without time left the loop is held, and the causes stay recorded."""
     now = context.store.load(loop.loop_id)
     left_s = left_for_a_turn(now, "wall_s")
     if left_s is not None and left_s <= 0:

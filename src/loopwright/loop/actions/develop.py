@@ -1,4 +1,4 @@
-"""develop: the next task, by its tool, in the loop's sandbox; what it changed is kept, whatever it said."""
+"""develop: the task's tool works in the loop's sandbox, and its changes are kept, whatever it claims."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from loopwright.reflection.points import ReflectedWork, claims_of
 def perform(
     loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task
 ) -> c.FinishDevelop:
-    """Let the tool do the task, and keep what came of it; a look at the work changes nothing of it."""
+    """Let the tool do the task, and keep its changes. The changes of a review are not kept."""
     try:
         if context.lanes is not None and (request := context.lanes.look(task)) is not None:
             return _looked(loop, context, action_id, task, request)
@@ -56,10 +56,10 @@ def _worked(
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         failure = answer if isinstance(answer, NoAnswer) else None
         is_tried = context.lanes is not None and context.lanes.is_tried(loop, task, failure)
-        # Half of a failed try is no work: the next one starts from what was kept before.
+        # Changes of a failed try are dropped: the next try starts from the kept work.
         tree, files = worker_sandbox.keep(loop, redactor) if error is None else (None, ())
         if isinstance(answer, Answer) and answer.denials and not files and task.mode == "write":
-            # It says that it is done, and its own program let it do nothing.
+            # The agent claims to be done, and its own program did not let it change anything.
             denied = redactor.clean("; ".join(answer.denials[:3])).text
             error = f"{Reason.PERMISSION_DENIED}: nothing changed, and it was not allowed to: {denied}"
         if task.mode == "analysis" and files:
@@ -91,7 +91,7 @@ def _reflect(
     session = answer.session or f"{loop.loop_id}-{task.id}"
     said = claims_of(read_self_report(mailbox), read_reflections(mailbox))
     work = ReflectedWork(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files)
-    with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
+    with suppress(OSError, LoopwrightError):  # a failed reflection does not end the work
         if context.reflections is not None:
             context.reflections.keep(work, said)
 
@@ -128,7 +128,7 @@ def _looked(
 
 
 def _may_be_tried_again(loop: Loop, context: WorkerContext, task: Task) -> bool:
-    """With a limit of its own it waits for more of that; without one it has failed after the usual tries."""
+    """Whether a failed task is tried again: while its own limit allows that, else up to `max_retries`."""
     failed_before = loop.spent_by_task.get(task.id, Spent()).retries
     return loop.budget_of(task.id).retries is not None or failed_before < context.max_retries
 

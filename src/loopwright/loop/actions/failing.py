@@ -18,13 +18,13 @@ from loopwright.loop.model import Hold, Holder, Loop
 from loopwright.loop.paying import SHELL
 from loopwright.loop.worker_context import WorkerContext
 
-# The first wait at a limit whose end was told, and the longest: short limits that are real come often, and are short.
+# The first and the longest wait at a limit with a reported end. Such limits are often short.
 LEAST_S = 1.0
 LONGEST_FOR_TOLD_S = 60.0
 
 
 def wait_s(held_before: int, first_s: float, longest_s: float) -> float:
-    """The first wait, twice as long after each that was in vain, and never longer than the longest."""
+    """The first wait, doubled after each wait in vain, but never longer than the longest."""
     wait = first_s
     for _ in range(held_before):
         if wait >= longest_s:
@@ -54,7 +54,7 @@ class HeldBack(Exception):
         # Whether the same action continues when the hold is lifted. Otherwise it starts again.
         self.goes_on = goes_on
         self.session = session
-        # What kept the agent from working at all.
+        # Why the agent could not work at all.
         self.failure = failure
 
 
@@ -115,9 +115,9 @@ def _holder(remedy: Remedy) -> Holder:
 
 
 def _with_an_end(loop: Loop, context: WorkerContext, hold: Hold) -> Hold:
-    """A limit without a known end is tried again later, and each time later still.
+    """After a limit without a known end the agent is asked again later, and later each time.
 
-    So is a limit whose end was told and was wrong: an agent that names the next second each time is not asked at once.
+    The same holds for a reported end that was wrong: an agent that always names the next second is not asked at once.
     """
     if hold.until is not None:
         least = wait_s(loop.quota_holds, LEAST_S, LONGEST_FOR_TOLD_S)

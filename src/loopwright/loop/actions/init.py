@@ -1,4 +1,4 @@
-"""init: the loop gets its tasks, from the list or from an agent that is asked to split the description."""
+"""init: the loop gets its tasks, from the task list or from an agent that splits the description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loopwright.loop.worker_context import WorkerContext
 
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishInit:
-    """Tasks that are there, else those of the list beside the state file, else an agent's."""
+    """Take the loop's tasks, else those of the task list, else ask an agent for tasks."""
     tasks = (
         ()
         if loop.tasks

@@ -1,4 +1,4 @@
-"""The mailbox of a loop's turn: a letter that says which turn it is, and what the agent left beside its answer."""
+"""The mailbox of a loop's turn: a description of the turn, and what the agent leaves in addition to its answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LISTEN_EVERY_S = 0.25
 
 
 def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role, budget: Allowance) -> None:
-    """Before the turn."""
+    """Describe the turn to the agent, before the turn."""
     at = loop.under_way
     task = loop.task(at.task_id) if at is not None and at.task_id is not None else None
     letter = TurnFacts(
@@ -46,14 +46,14 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
     )
     write_turn_facts(turn_sandbox.mailbox, letter)
     command = context.settings.test_command
-    # A build has told its own checks already.
+    # A build has written its own checks already.
     if command and read_checks(turn_sandbox.mailbox) == Checks():
         write_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 
 @contextmanager
 def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> Iterator[None]:
-    """While the turn is taken: what the agent says of its progress is in the loop's history as it says it. A claim."""
+    """Copy the agent's progress notes into the loop's history during the turn. They are claims."""
     ear, done = _Ear(loop.loop_id, context, turn_sandbox, role), Cancellation()
     thread = threading.Thread(target=ear.listen, args=(done,), name="ear", daemon=True)
     thread.start()
@@ -67,24 +67,24 @@ def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, rol
 
 
 class _Ear:
-    """Takes each note once; the mailbox is the agent's, so nothing of it is trusted to stay."""
+    """Takes each note once. The agent owns the mailbox, so a note may disappear."""
 
     def __init__(self, loop_id: str, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> None:
         self._loop_id = loop_id
         self._desk = context
         self._turn_sandbox = turn_sandbox
         self._role = role
-        # What an earlier turn in the same sandbox said was heard then.
+        # Notes of an earlier turn in the same sandbox were taken then.
         self._heard = len(read_progress(turn_sandbox.mailbox))
 
     def listen(self, done: Cancellation) -> None:
-        """Until the turn is over."""
+        """Take notes until the turn ends."""
         while not wait_for_request(done, _LISTEN_EVERY_S):
-            with suppress(LoopwrightError):  # what can't be written now is heard again at the end
+            with suppress(LoopwrightError):  # a note that can't be written now is taken again at the end
                 self.hear()
 
     def hear(self) -> None:
-        """What is new."""
+        """Take the new notes."""
         notes = read_progress(self._turn_sandbox.mailbox)[self._heard :]
         if not notes:
             return
@@ -96,6 +96,6 @@ class _Ear:
 
 
 def collect(turn_sandbox: TurnSandbox, record: Path) -> None:
-    """After it: the self-report goes to the turn's record. A claim, too."""
+    """Copy the self-report into the turn's record, after the turn. It is a claim."""
     if report := read_self_report(turn_sandbox.mailbox):
         (record / "self-report.json").write_bytes(turn_sandbox.redactor.clean(report).data)

@@ -1,4 +1,4 @@
-"""Tasks from an agent that is asked to split a loop's description; what is there already is told to it."""
+"""Asks an agent to split a loop's description into tasks. The agent is told the existing tasks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ProposedTasks(msgspec.Struct, frozen=True, kw_only=True):
 def plan_tasks(
     loop: Loop, context: WorkerContext, agent: str, most: int | None = None, work: str = ""
 ) -> tuple[Task, ...]:
-    """New tasks with ids of their own; `HeldBack` when none came. `work` is its name where no action is under way."""
+    """New tasks with new ids; `HeldBack` if there are none. `work` names the work if no action is under way."""
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
         form = json_form(ProposedTasks)
@@ -63,7 +63,7 @@ def plan_tasks(
 
 
 def _doer(loop: Loop, context: WorkerContext, planner: str) -> str:
-    """Who works on the loop; where nobody is named for that, whoever planned it."""
+    """The agent of the loop; if it has none, the planner."""
     try:
         return context.agent_of(loop)
     except AgentFailed:

@@ -31,7 +31,7 @@ _MOST_OUTPUT = 1500
 
 
 def run_tests(loop: Loop, context: WorkerContext, sandbox: SandboxRequest, name: str) -> TestRun:
-    """The test command on the tree of this sandbox; `HeldBack` where none is set, or where it could not be run."""
+    """Run the test command in this sandbox; `HeldBack` if it is not set or could not run."""
     reports = RunReports(context.settings.reports, context.settings.coverage, context.tools().redactor)
     plan = _plan(loop, context)
     finished = run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", reports)
@@ -56,7 +56,7 @@ def run_judges(
     run_id: str,
     observer: Observer | None,
 ) -> Finished:
-    """Any plan that judges the work. Its time counts as work; a run that says nothing of the work is `HeldBack`."""
+    """Run a plan that judges the work. Its time counts as work. `HeldBack` if the run says nothing about the work."""
     request = RunRequest(
         plan_name=f"the tests of {loop.loop_id}",
         plan=plan,
@@ -76,7 +76,7 @@ def run_judges(
 
 
 def _require_that_it_ran(finished: Finished, context: WorkerContext) -> None:
-    """Tests that fail say something about the work; a run that was refused, or leaked, opens no gate."""
+    """Failed tests say something about the work. A run that was refused or that leaked a secret does not count."""
     failure = finished.failure
     prepared = next((step for step in finished.evidence.steps if step.id == SETUP_STEP), None)
     if prepared is not None and prepared.outcome != "passed":
@@ -85,14 +85,14 @@ def _require_that_it_ran(finished: Finished, context: WorkerContext) -> None:
         return
     else:
         code, why = failure.code.lower(), f"{failure.code}: {failure.message.text}"
-    said = f"the tests' run {finished.evidence.run_id} does not count: {why}"
+    said = f"the test run {finished.evidence.run_id} does not count: {why}"
     raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(context.clock())))
 
 
 def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | None:
-    """The tests' time is work, too, also when they were interrupted.
+    """Count the tests' time as work, also if they were interrupted.
 
-    Where they were ended because no more time is left, they have said nothing: then the hold for that.
+    Tests that ended because the time budget is used up say nothing: then return the hold for that.
     """
     with context.store.changing(loop.loop_id) as opened:
         left_s = left_for_a_turn(opened.loop, "wall_s")
@@ -125,7 +125,7 @@ def _plan(loop: Loop, context: WorkerContext) -> bytes:
 
 
 def _timeout_s(loop: Loop, context: WorkerContext) -> float:
-    """What the settings allow, and no more than is left: the runs before this one in the same action count."""
+    """The timeout of the settings, but no more than the time budget leaves."""
     if left_for_a_turn(loop, "wall_s") is None:
         return context.timeout_s
     left_s = left_for_a_turn(context.store.load(loop.loop_id), "wall_s") or 0.0
@@ -140,7 +140,7 @@ def _end_of_output(finished: Finished) -> str:
 
 
 def compare_tests(loop: Loop, context: WorkerContext) -> Comparison | None:
-    """What the work did to the project's tests; None where no command is set, or where nothing changed."""
+    """Compare the project's tests on base and work; None without a test command or without changes."""
     tree = loop.tree
     if not context.settings.test_command or tree is None or not tree.has_changes:
         return None
@@ -149,13 +149,13 @@ def compare_tests(loop: Loop, context: WorkerContext) -> Comparison | None:
 
 
 def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
-    """What the test command says of the tree that the loop started from; kept, for the next iteration asks again."""
+    """The result of the test command on the loop's base. It is kept for the next iteration."""
     path = _kept_as(loop, context, tree)
-    kept = _read(path)
+    kept = codec.read_json(path, TestRun)
     if kept is not None and context.tools().store.folder(kept.run_id).is_dir():
         return kept
     found = run_tests(loop, context, base_sandbox(context.request(), tree, context.progress(loop)), "base-tests")
-    # The names and how they ended are all that is asked for later: traces of a whole suite take megabytes.
+    # Later only names and results are needed. The traces of a whole suite take megabytes.
     results = tuple(TestResult(one.test_name, one.suite, one.status) for one in found.results)
     make_folder(path.parent)
     replace_without_sync(path, codec.to_json(msgspec.structs.replace(found, results=results)))
@@ -163,14 +163,7 @@ def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
 
 
 def _kept_as(loop: Loop, context: WorkerContext, tree: Tree) -> Path:
-    """By everything that the answer depends on and that the settings can change meanwhile."""
+    """The path of the kept result, by everything that the result depends on."""
     settings = context.settings
     key = digest_of([tree.base_tree, settings.test_command, settings.reports, list(context.setup)])
     return context.progress(loop) / "work" / f"base-tests-{key[:16]}.json"
-
-
-def _read(path: Path) -> TestRun | None:
-    try:
-        return codec.from_json(path.read_bytes(), TestRun)
-    except (OSError, codec.Undecodable):
-        return None

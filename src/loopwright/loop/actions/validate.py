@@ -32,7 +32,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishValid
 
 
 def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, ...]]:
-    """By the test command; and what its report lacks."""
+    """Judge by the test command; also return what its report lacks."""
     run = run_tests(loop, context, wanted_sandbox(loop, context), "validate")
     validation = Validation(
         results=run.findings,
@@ -46,7 +46,7 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
 
 
 def _judged(loop: Loop, context: WorkerContext, judging: Judging) -> Validation:
-    """By the steps of the build: each check is one result."""
+    """Judge by the checks of the build; each check is one result."""
     steps = list(judging.steps)
     plan = codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {loop.title}", "steps": steps}})
     name = f"{loop.loop_id}-validate"
@@ -74,7 +74,7 @@ _MOST_NAMES = 20
 
 
 def find_doubts(loop: Loop, context: WorkerContext, work: TestRun) -> tuple[Doubt, ...]:
-    """Nothing where the work changed nothing: that is a doubt of its own, and no run is needed to see it."""
+    """Doubts that need a run. Without changes there are none here: that is a doubt of its own, found without a run."""
     tree = loop.tree
     if tree is None or not tree.has_changes:
         return ()
@@ -83,7 +83,7 @@ def find_doubts(loop: Loop, context: WorkerContext, work: TestRun) -> tuple[Doub
 
 
 def _lost(loop: Loop, context: WorkerContext, tree: Tree, work: TestRun) -> Doubt | None:
-    """By the names of the tests; without a report they are not known."""
+    """A doubt if tests are missing or skipped, by their names; None without a report."""
     if not work.results and not context.settings.reports:
         return None
     lost = lost_tests(tests_on_base(loop, context, tree).results, work.results)
@@ -93,7 +93,7 @@ def _lost(loop: Loop, context: WorkerContext, tree: Tree, work: TestRun) -> Doub
 
 
 def _by_changed_tests(loop: Loop, context: WorkerContext, tree: Tree) -> Doubt | None:
-    """The tests as they were before the work, on the work's source."""
+    """A doubt if the work fails the tests as they were before."""
     request, progress = context.request(), context.progress(loop)
     judges = find_test_files(request.project, context.settings.test_command, context.seal)
     restored = restore_tests(tree, progress, request.project, judges)
@@ -105,7 +105,7 @@ def _by_changed_tests(loop: Loop, context: WorkerContext, tree: Tree) -> Doubt |
     touched = _few(restored.touched)
     return Doubt(
         code="tests_changed",
-        message=f"the tests pass only with what the work did to {touched}: as before the work they fail ({run.run_id})",
+        message=f"the tests pass only with the work's changes to {touched}; the earlier tests fail ({run.run_id})",
     )
 
 

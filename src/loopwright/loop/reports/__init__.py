@@ -1,1 +1,1 @@
-"""What a test command left behind, as values: which tests passed, and how much was covered. Knows nothing of loops."""
+"""Reads the reports of a test command: which tests passed, and the coverage. Knows nothing of loops."""

@@ -13,13 +13,13 @@ import msgspec
 from loopwright.errors import SettingsInvalid
 
 MOST_STEPS = 200_000
-# Whole trees of other people's files, which have reports of their own.
+# Folders of third-party files, which have reports of their own.
 _NEVER = frozenset({"node_modules", "__pycache__"})
 _HINT = "name a path below the project's folder, such as `test-results/**/*.xml`"
 
 
 class Walk:
-    """Looks below one folder, and stops after so many names, over all patterns."""
+    """Searches below one folder, and stops after a number of names over all patterns."""
 
     def __init__(self, folder: Path) -> None:
         self._top = folder.resolve()
@@ -27,16 +27,16 @@ class Walk:
 
     @property
     def cut_short(self) -> bool:
-        """Whether there was more to look at than is looked at."""
+        """Whether the search stopped before its end."""
         return self._steps > MOST_STEPS
 
     def matches(self, pattern: str) -> Iterator[Path]:
-        """What a pattern means, without links in the paths; files are not told from others, some may come twice."""
+        """The paths that match a pattern, with links resolved. Folders are included, and a path may occur twice."""
         todo = [(self._top, self._parts(pattern))]
         done: set[tuple[Path, int]] = set()
         while todo:
             folder, parts = todo.pop()
-            # Two `**` reach the same folder in many ways; once is enough.
+            # Two `**` reach the same folder in many ways; search it once.
             if (folder, len(parts)) in done or self.cut_short:
                 continue
             done.add((folder, len(parts)))
@@ -61,12 +61,12 @@ class Walk:
         return (*parts, "*") if parts[-1] == "**" else tuple(parts)
 
     def _inside(self, path: Path) -> tuple[Path, ...]:
-        """Where a path leads, when there is something and it is inside of the top folder."""
+        """The target of a path; None if it is missing or outside the top folder."""
         self._steps += 1
         try:
             real = path.resolve(strict=True)
         except (OSError, RuntimeError):
-            return ()  # not there, not for us, or a loop of links
+            return ()  # missing, forbidden, or a loop of links
         return (real,) if real.is_relative_to(self._top) else ()
 
     def _folders(self, folder: Path, part: str) -> Iterator[Path]:
@@ -75,7 +75,7 @@ class Walk:
                 yield Path(entry.path)
 
     def _entries(self, folder: Path, part: str) -> Iterator[os.DirEntry[str]]:
-        """Matching names; hidden ones only where the pattern shows that it means them."""
+        """Names that match; hidden names only if the pattern begins with a dot."""
         try:
             entries = os.scandir(folder)
         except OSError:
@@ -118,7 +118,7 @@ TEST_PLACES = (
     "build/test-results/**/*.xml",
     "*/build/test-results/**/*.xml",
 )
-# In the order of trust: the first place with a fresh report wins, since several formats of one run are no sum.
+# The first place with a fresh report wins: several formats of one run must not be added up.
 COVERAGE_PLACES = (
     "coverage.json",
     "coverage/lcov.info",
@@ -150,7 +150,7 @@ def find_test_reports(folder: Path, pattern: str, since_ns: int) -> Found:
 
 
 def find_coverage_reports(folder: Path, pattern: str, since_ns: int) -> Found:
-    """The same for coverage: all that a configured glob means, or the first usual place that has one."""
+    """The same for coverage: all files of a configured glob, or the first usual place with a report."""
     if pattern:
         return _find(folder, (pattern,), since_ns)
     stale: list[Path] = []
@@ -176,13 +176,13 @@ def _find(folder: Path, patterns: Iterable[str], since_ns: int) -> Found:
 
 
 def _is_fresh(path: Path, since_ns: int) -> bool | None:
-    """None for what is not a file, or is gone."""
+    """None if the path is missing or not a file."""
     try:
         state = path.lstat()
     except OSError:
         return None
     if not stat.S_ISREG(state.st_mode):
         return None
-    # The time of change can't be set by anybody: it unmasks an old report that is dated in the future. The time of
-    # writing unmasks one that was moved or linked here.
+    # No program can set the time of change: it reveals an old report with a date in the future. The time of writing
+    # reveals a report that was moved or linked here.
     return min(state.st_mtime_ns, state.st_ctime_ns) >= since_ns

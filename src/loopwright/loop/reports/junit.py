@@ -1,4 +1,4 @@
-"""JUnit XML: its test cases as they are gathered, and the rule that turns each into a result."""
+"""Reads JUnit XML: collects its test cases, and turns each into a result."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import msgspec
 
 from loopwright.loop.reports.model import ForeignReport, Status, TestReport, TestResult
 from loopwright.loop.reports.numbers import parse_count, parse_decimal
-from loopwright.loop.reports.safe_xml import Damage, tell
-from loopwright.loop.reports.xml_text import Excerpt, cut
+from loopwright.loop.reports.safe_xml import Damage, Excerpt, cut, tell
 
 LONGEST_NAME = 1_000
 LONGEST_MESSAGE = 10_000
@@ -19,7 +18,7 @@ LONGEST_TRACE = 64_000
 FAILING = frozenset({"failure", "error", "rerunfailure", "rerunerror"})
 FLAKY = frozenset({"flakyfailure", "flakyerror"})
 PROBLEMS = FAILING | FLAKY | {"skipped"}
-# googletest, ctest and bazel say it in an attribute; of these words only, since others mean what no child means.
+# googletest, ctest and bazel use an attribute. Only these values count.
 _STATUS: dict[str, Status] = dict.fromkeys(("fail", "failed", "failure", "error", "interrupted", "cancelled"), "failed")
 _STATUS |= dict.fromkeys(("notrun", "disabled", "skipped", "ignored", "suppressed", "filtered"), "skipped")
 # A colour, as `xml_text` leaves it and as pytest escapes it.
@@ -27,7 +26,7 @@ _COLOUR = re.compile(r"(?:␛|#x1B)\[[0-?]*[ -/]*[@-~]")
 
 
 class CaseProblem:
-    """One `<failure>` or its like."""
+    """A `<failure>` or a similar element."""
 
     def __init__(self, kind: str, attributes: dict[str, str]) -> None:
         self.kind = kind
@@ -37,7 +36,7 @@ class CaseProblem:
 
 
 class Case:
-    """What one `<testcase>` holds so far."""
+    """The content of a `<testcase>` so far."""
 
     def __init__(self, attributes: dict[str, str]) -> None:
         self.name = cut(attributes.get("name", "").strip(), LONGEST_NAME)
@@ -49,11 +48,11 @@ class Case:
 
     @property
     def has_failed(self) -> bool:
-        """Whether something in it says so already: that holds even where the file breaks off."""
+        """Whether the result is known already, even if the file is incomplete."""
         return any(problem.kind in FAILING for problem in self.problems)
 
     def result(self, suite_path: str) -> TestResult:
-        """The test that this was."""
+        """The result of the test."""
         status = self._status()
         told = [problem for problem in self.problems if problem.kind in _TELLING[status]]
         message = _joined((_message(problem, self.name) for problem in told), "\n")
@@ -92,7 +91,7 @@ _TELLING: dict[Status, frozenset[str]] = {"failed": FAILING, "skipped": frozense
 
 
 def _message(problem: CaseProblem, test_name: str) -> str:
-    """The written message, else the first line that says more than which test it was (phpunit), else the type."""
+    """The message, else the first line that does not only name the test (phpunit), else the type."""
     if problem.message.strip():
         return problem.message.strip()
     lines = [line.strip() for line in problem.text.text()[:LONGEST_MESSAGE].splitlines() if line.strip()]
@@ -102,7 +101,7 @@ def _message(problem: CaseProblem, test_name: str) -> str:
 
 
 def _joined(texts: Iterable[str], between: str) -> str:
-    """Each text once: tries of one test tend to fail alike."""
+    """Each text once: repeated tries often fail in the same way."""
     return between.join(dict.fromkeys(text for text in texts if text))
 
 
@@ -112,19 +111,19 @@ _SHORT_MESSAGE = 200
 _MOST_GAPS = 20
 _SUITES = ("testsuites", "testsuite")
 _OUTPUTS = ("system-out", "system-err")
-# A suite that was skipped has skipped cases; one that failed by itself (a set-up, a crash) may have none.
+# A skipped suite has skipped cases. A suite that failed in its set-up may have no cases.
 _OF_SUITES = PROBLEMS - {"skipped"}
 
 
 class ReportSpace:
-    """How much may still be kept; one for all files of a run."""
+    """The remaining space for results, shared by all files of a run."""
 
     def __init__(self, results: int = MOST_RESULTS, text: int = MOST_TEXT) -> None:
         self.results = results
         self.text = text
 
     def fit(self, result: TestResult) -> TestResult | None:
-        """The result with as much of its text as there is room for; None when there is none for another result."""
+        """The result with as much text as fits; None if there is no space for another result."""
         self.results -= 1
         if self.results < 0:
             return None
@@ -137,7 +136,7 @@ class ReportSpace:
 
 
 def read_junit(chunks: Iterable[bytes], room: ReportSpace | None = None) -> TestReport:
-    """The tests that a JUnit XML file names, or `UnreadableReport`."""
+    """The tests of a JUnit XML file; `UnreadableReport` if it can't be read."""
     gatherer = _Gatherer(room or ReportSpace())
     damage = tell(chunks, gatherer)
     if damage is not None:
@@ -146,7 +145,7 @@ def read_junit(chunks: Iterable[bytes], room: ReportSpace | None = None) -> Test
 
 
 class _Suite:
-    """A suite that is being read."""
+    """An open suite."""
 
     def __init__(self, name: str, attributes: dict[str, str], path: str) -> None:
         own = cut(attributes.get("name", "").strip(), LONGEST_NAME)
@@ -161,7 +160,7 @@ class _Suite:
 
 
 class _Gatherer:
-    """Listens to a document; `_sinks` says for each open element where its text goes."""
+    """Receives the events of a document. `_sinks` holds the target of the text for each open element."""
 
     def __init__(self, room: ReportSpace) -> None:
         self._room = room
@@ -181,7 +180,7 @@ class _Gatherer:
         self._sinks.append(self._opened(name, parent, attributes))
 
     def _opened(self, name: str, parent: str, attributes: dict[str, str]) -> Excerpt | None:
-        """Take note of an element; where its text goes."""
+        """Record an element; return the target of its text."""
         if name in _SUITES:
             self._open_suite(name, attributes)
         elif name == "testcase":
@@ -196,7 +195,7 @@ class _Gatherer:
         elif name in _OUTPUTS and parent in _SUITES:
             return self._suites[-1].output
         elif parent in PROBLEMS and name not in _OUTPUTS:
-            return self._sinks[-1]  # surefire puts the trace of a flaky try into an element of its own
+            return self._sinks[-1]  # surefire writes the trace of a flaky try into a separate element
         return None
 
     def _open_suite(self, name: str, attributes: dict[str, str]) -> None:
@@ -239,13 +238,13 @@ class _Gatherer:
             suite.failed = suite.declared
         if self._suites:
             self._suites[-1].failed += suite.failed
-        # Bazel writes a test's log beside the one case of the suite, not into it.
+        # Bazel writes a test's log next to the single case of the suite.
         own = self._results[suite.first_result :]
         if len(own) == 1 and own[0].status == "failed" and not own[0].stack_trace and suite.output:
             self._results[-1] = msgspec.structs.replace(own[0], stack_trace=suite.output.text().strip())
 
     def break_off(self, damage: Damage) -> None:
-        """Keep what is known of the cases that are open, and say that there may have been more."""
+        """Keep the open cases as they are, and note that the file is incomplete."""
         while self._cases:
             if self._cases[-1].has_failed:
                 self._close_case()

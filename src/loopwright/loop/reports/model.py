@@ -1,6 +1,6 @@
-"""The values that reports are read into, and the errors that say why a file could not be read.
+"""The content of reports, and the errors for files that can't be read.
 
-A report that breaks off keeps what it has and says so in `gaps`: half a report never looks like a whole one.
+An incomplete report keeps what it has, and names what is missing in `gaps`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Format = Literal["coverage.py", "lcov", "cobertura"]
 
 
 class UnreadableReport(ValueError):
-    """Why a file is no report that we can use, and at which line (1 is the first) where that is known."""
+    """Why a file is not a usable report, with the line number if known."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message if line is None else f"line {line}: {message}")
@@ -25,13 +25,13 @@ class UnreadableReport(ValueError):
 
 
 class ForeignReport(UnreadableReport):
-    """A sound file of another kind: where places are guessed, such a file is passed over."""
+    """A valid file of another kind; it is skipped in places that are only searched."""
 
 
 class TestResult(msgspec.Struct, frozen=True):
     """One test, as the state file of a loop holds it."""
 
-    # pytest takes every class of this name for tests of its own.
+    # pytest would collect every class of this name.
     __test__: ClassVar[bool] = False
 
     test_name: str
@@ -57,7 +57,7 @@ class TestReport(msgspec.Struct, frozen=True):
 
     @property
     def pass_rate(self) -> float:
-        """Passed tests out of those that ran, 0 to 100; 0 where none ran, since nothing was shown."""
+        """The percentage of passed tests of those that ran; 0 if none ran."""
         passed, failed = self.count("passed"), self.count("failed")
         return percentage(passed, passed + failed) if passed + failed else 0.0
 
@@ -72,7 +72,7 @@ class TestReport(msgspec.Struct, frozen=True):
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """How much of the code ran. `total` is 0 where a report gives the rate alone."""
+    """How much of the code ran. `total` is 0 if the report states only the rate."""
 
     percent: float
     covered: int
@@ -93,7 +93,7 @@ class LineMarks:
         self._size = 0
 
     def mark(self, file: str, line: int, *, ran: bool, at: int | None = None) -> None:
-        """A line that could run, and whether it did. `at` is where the report says so."""
+        """Add a line, and whether it ran. `at` is its place in the report."""
         if not 0 <= line <= LAST_LINE:
             raise UnreadableReport(f"a source file has no line {line}", at)
         marks = self._files.setdefault(file, bytearray())
@@ -106,7 +106,7 @@ class LineMarks:
         marks[line] |= _THERE | (_RAN if ran else 0)
 
     def totals(self, file: str) -> tuple[int, int]:
-        """How many lines of a file ran, and how many could have."""
+        """How many lines of a file ran, and how many there are."""
         marks = self._files.get(file, bytearray())
         ran = marks.count(_THERE | _RAN)
         return ran, ran + marks.count(_THERE)

@@ -17,7 +17,7 @@ _LONGEST = 40
 
 
 def parse_decimal(text: str) -> float | None:
-    """The number that is meant, or None when it is none, or not finite."""
+    """The number; None if the text is not a finite number."""
     plain = _SPACES.sub("", text[: _LONGEST + 1])
     if len(plain) > _LONGEST:
         return None
@@ -50,7 +50,7 @@ def _with_point(text: str) -> str:
 
 
 def percentage(part: int, whole: int) -> float:
-    """A part of a whole that is not zero, as 0 to 100."""
+    """The percentage of a part; the whole is not zero."""
     return rounded(100 * part / whole)
 
 
@@ -83,5 +83,5 @@ def moment_before_run(folder: Path) -> int:
             if now > first:
                 return now
             if time.monotonic() > give_up:
-                return first + 1  # rather miss a new report than take an old one
+                return first + 1  # better to miss a new report than to take an old one
             time.sleep(0.001)

@@ -28,7 +28,7 @@ class RunReports:
         self._redactor = redactor
         self._since = 0
         self.results: tuple[TestResult, ...] = ()
-        # What keeps the reports from being believed.
+        # Why the reports can't be trusted.
         self.gaps: tuple[str, ...] = ()
         self.coverage: float | None = None
 
@@ -62,7 +62,7 @@ class RunReports:
         return self._redactor.clean(text).text
 
 
-# A shard skips what another one runs: having run says more than having been skipped.
+# A shard skips tests that another shard runs: a result counts more than a skip.
 _WEIGHT: dict[Status, int] = {"skipped": 0, "passed": 1, "failed": 2}
 
 
@@ -83,13 +83,13 @@ def merge(reports: Iterable[TestReport]) -> TestReport:
 
 
 _CHUNK = 256 * 1024
-_TOO_MANY = "there are more files than are looked at; name the reports' place more closely"
+_TOO_MANY = "too many files to search; give a more precise path to the reports"
 
 
 def read_test_reports(found: Found) -> TestReport:
-    """All files as one report. A file that can't be read is a gap in it; when none can, `UnreadableReport`.
+    """All files as one report. A file that can't be read is a gap; `UnreadableReport` if none can be read.
 
-    XML of other kinds is passed over beside a report, since a coverage in the same folder is nothing that is missing.
+    XML of other kinds next to a report is skipped: a coverage file in the same folder is not a gap.
     """
     room = ReportSpace()
     reports: list[TestReport] = []
@@ -108,7 +108,7 @@ def read_test_reports(found: Found) -> TestReport:
 
 
 def read_coverage_reports(found: Found) -> Coverage:
-    """All files as one coverage; each of them has to be readable, since a part would be a wrong number."""
+    """All files as one coverage. Each file must be readable, because a part would be a wrong number."""
     if not found.paths:
         raise _none_of(found)
     if found.cut_short:
@@ -125,7 +125,7 @@ def read_coverage_reports(found: Found) -> Coverage:
 def _none_of(found: Found) -> UnreadableReport:
     if not found.stale:
         return UnreadableReport("there is no report")
-    return UnreadableReport(f"there is no report of this run; {shown(found.stale[0].name)} is of an earlier one")
+    return UnreadableReport(f"no report is from this run; {shown(found.stale[0].name)} is from an earlier run")
 
 
 def _named(report: TestReport, path: Path) -> TestReport:
@@ -137,7 +137,7 @@ def _in_file(problem: UnreadableReport, path: Path) -> UnreadableReport:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    """A file's bytes. A pipe or a device that took its place is refused, not waited for."""
+    """A file's bytes. A pipe or a device is refused instead of waited for."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb", buffering=0) as stream:

@@ -1,1 +1,1 @@
-"""A build: the judge of the slices, its lanes, its controls, and the tree that was verified."""
+"""A build: its briefing, judge, lanes and controls, and the work that was verified."""

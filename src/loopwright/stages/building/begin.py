@@ -1,4 +1,4 @@
-"""Begins the build of an approved plan, or goes on with it: a loop builds the slices, and its result is recorded."""
+"""Begins or continues the build of an approved plan: a loop builds the slices, and its result is recorded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
-# What a build can mend by going on; a signature or an answer it can't give.
+# Blockers that more building can remove. A signature or an answer has to come from a person.
 _BY_BUILDING = {
     Family.LANE_INCOMPLETE, Family.VERIFICATION, Family.TESTS_BROKEN, Family.COMPLETION_AUDIT_BLOCKED,
     Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN,
@@ -42,20 +42,20 @@ _BY_BUILDING = {
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How it is to be built."""
+    """The options of a build."""
 
-    # Empty: the settings' default agent.
+    # Empty: the default agent of the settings.
     agent: str = ""
     max_iterations: int = 10
     deslop: bool = True
-    # Whether these are more passes, for a loop that used up its own, or all that it may ever take.
+    # Whether the iterations are added to those of a loop that used up its own, or are a total.
     gives_more: bool = True
 
 
 def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
-    """Enter the stage if the workflow is not there yet, and make the loop that builds; returns its id."""
+    """Enter the stage if the workflow has not entered it, and make the loop that builds; return its id."""
     request = _with_agent(context, slug, request)
-    # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
+    # Invalid prompts and agent names are reported before the stage is entered.
     context.prompts()
     context.require_agents()
     base = _controlled(context, slug, tell, cancellation)
@@ -64,7 +64,7 @@ def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, 
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
         unfinished = {blocker.family for blocker in opened.standing().readiness.review} & _BY_BUILDING
-        opened.make_durable()  # the loop rests on it
+        opened.make_durable()  # the loop depends on it
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
             _tell_answers(context, workflow, loop_id)
@@ -120,7 +120,7 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, request: Build
     wanted = LoopRequest(
         title=f"build {workflow.slug}",
         description=workflow.idea,
-        # Each pass is develop, validate and what mends; the slices come first.
+        # A pass is develop, validate and a fix; the slices come first.
         max_iterations=len(slices) + _passes(context, request),
         agent=request.agent,
         tags=("build", workflow.slug),
@@ -138,13 +138,13 @@ def _passes(context: Context, request: BuildRequest) -> int:
 def _going_on(
     context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: set[Family | None]
 ) -> None:
-    """A loop that is over goes on where building can still mend something."""
+    """Continue a loop that has ended, if more building can remove a blocker."""
     loop = loops_of(context).load(loop_id)
     if has_worker(context, loop_id):
         return
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
         require_person(context.environment, "loop resume")
-        lift_holds(context, loop_id)  # a person who types `build` wants the loop to go on
+        lift_holds(context, loop_id)  # a person who types `build` wants the loop to continue
         return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
         return
@@ -159,7 +159,7 @@ def _going_on(
 
 
 def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
-    """The loop that built it goes on from what it has, with what the review asks for as a task."""
+    """Continue the loop of the build, with the review's request as a task."""
     loop_id = workflow.loops[-1]
     before = loops_of(context).load(loop_id)
     more = before.iteration + 1 + _passes(context, request)
@@ -171,7 +171,7 @@ def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
 
 
 def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, agent: str) -> None:
-    """Another attempt of a loop that is over, with a new task if there is one."""
+    """Start another attempt of a loop that has ended, with a new task if there is one."""
     require_person(context.environment, "loop retry --max-iterations")
     description = fit_words(context, "a task", task) if task else ""
     with loops_of(context).changing(loop_id) as opened:
@@ -184,7 +184,7 @@ def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, a
 def return_to_build(
     context: Context, report: Path, request: BuildRequest, tell: Tell, cancellation: Cancellation
 ) -> str:
-    """Consent to the way back that a review asked for, and begin the build; returns the id of its loop."""
+    """Consent to the rework that a review asked for, and begin the build; return the id of its loop."""
     if not report.is_file():
         raise WorkflowRefused(
             "build_from_review_artifact_missing",
@@ -210,7 +210,7 @@ def slug_of_report(report: Path) -> str:
 
 
 def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
-    """Who answered and died before the loop heard of it has answered: the loop hears of it now."""
+    """Copy answers of people into the loop that a crash kept from it."""
     open_there = {one.id for one in loops_of(context).load(loop_id).decisions if one.answer is None}
     for one in workflow.decisions:
         if one.answer and one.id in open_there:
@@ -219,7 +219,7 @@ def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
 
 
 def _manifest(context: Context, workflow: Workflow) -> bytes:
-    """What the builder should read."""
+    """The manifest of the documents that the builder should read."""
     paths = context.layout.workflow(workflow.slug, workflow.change)
     root = context.layout.root
     documents = (

@@ -22,7 +22,7 @@ from loopwright.workflow.verification import Verification
 
 
 class Built(msgspec.Struct, frozen=True):
-    """The work: its own patch, on what the project was, and the patch since the commit, the same in a clean one."""
+    """The work: its patch on the base, and the patch since the commit. Both are the same if the project was clean."""
 
     tree: Tree
     progress: Path
@@ -35,7 +35,7 @@ class Built(msgspec.Struct, frozen=True):
 
 
 def built(context: Context, workflow: Workflow, verified: Verification) -> Built:
-    """What was verified, byte for byte; anything else is no work of this workflow."""
+    """The verified work; `WorkflowRefused` if the kept patch differs from it."""
     loops = loops_of(context)
     for loop_id in reversed(workflow.loops):
         tree, progress = loops.load(loop_id).tree, loops.paths(loop_id).progress
@@ -47,13 +47,13 @@ def built(context: Context, workflow: Workflow, verified: Verification) -> Built
                 return Built(tree, progress, own.patch if own is not None else data, data)
     raise WorkflowRefused(
         "review_gate_blocked",
-        f"the patch of {workflow.slug} is not any more what was verified",
+        f"the patch of {workflow.slug} differs from what was verified",
         next_command=f"loopwright build {workflow.slug}",
     )
 
 
 def require_outside_build(context: Context, workflow: Workflow, command: str) -> None:
-    """Raise `InsideAgent` when the process that drives this workflow's build is among our ancestors."""
+    """Raise `InsideAgent` if this process was started, directly or not, by the worker of this workflow's build."""
     at = workflow.at
     if not isinstance(at, Building) or at.loop_id is None:
         return

@@ -1,4 +1,4 @@
-"""Looks at the built tree before and after the checks: which judges the work changed, and what reaches for one."""
+"""Looks at the built tree before and after the checks: which judges the work changed, and what could influence one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from loopwright.kernel.files import shown
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.port import Changes, Sandbox
 from loopwright.stages.building.checking import Hidden
+from loopwright.workflow.cheating import reaches_for_its_judge
 from loopwright.workflow.gather import digest_of_judge
-from loopwright.workflow.reach import reaches_for_its_judge
 from loopwright.workflow.seal import Judges
 
 _MOST_READ = 1 << 20
 
 
 class BuiltTree:
-    """What was seen: judges that are not as they were sealed, new tests beside them, and every changed file."""
+    """What was found: judges that differ from their seals, new tests beside them, and every changed file."""
 
     def __init__(
         self, judges: Judges, seals: dict[str, str], hidden: Hidden | None, own: tuple[str, ...] | None = None
@@ -32,7 +32,7 @@ class BuiltTree:
         self.files: tuple[str, ...] = ()
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Compare with what was sealed."""
+        """Compare the tree with the seals."""
         repo, recorder = sandbox.place.repo, sandbox.recorder
         self.judges, self.beside = {}, {}
         if isinstance(recorder, GitRecorder):
@@ -49,7 +49,7 @@ class BuiltTree:
             self._hidden.before_steps(sandbox)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
-        """A check that changed the project was not followed by a check of the same project."""
+        """Find judges that a check changed: later checks ran on another project."""
         recorder = sandbox.recorder
         if not isinstance(recorder, GitRecorder):
             return None
@@ -73,7 +73,7 @@ class BuiltTree:
             self.judges[path] = digest or "nothing of it judges any more"
 
     def _reaching(self, repo: Path, recorder: GitRecorder) -> dict[str, str]:
-        """Files that judge nothing, and were written so that they can decide what the judges say."""
+        """Files that are not judges, but contain code that can decide what a judge says."""
         found: dict[str, str] = {}
         for path in self.files:
             place = repo / path
@@ -87,7 +87,7 @@ class BuiltTree:
 
 
 def _files(top: Path, provided: tuple[str, ...]) -> Iterator[str]:
-    """Everything but folders; a link to a folder is none."""
+    """All paths except folders; a link to a folder is included."""
     skipped = {".git", *(name.strip("/") for name in provided)}
     for folder, below, names in os.walk(top):
         place = Path(folder)

@@ -1,4 +1,4 @@
-"""Runs a plan's checks as a run of the tool's own, in a fresh sandbox, with evidence."""
+"""Runs the checks of a plan in a fresh sandbox, as a run with evidence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_checks(
     cancellation: Cancellation,
     observer: Observer | None = None,
 ) -> Finished:
-    """All of them, also past a failure, so that all failures are known."""
+    """Run all checks, also after a failure, so that all failures are known."""
     request = RunRequest(
         plan_name=f"the checks of {slug}",
         plan=_plan(slug, checks),
@@ -51,7 +51,7 @@ def run_checks(
 
 
 def hidden_folder(context: Context, slug: str) -> Path:
-    """Where the files of hidden checks are kept."""
+    """The folder of the files of hidden checks."""
     return context.layout.workflow(slug).folder / "hidden"
 
 
@@ -77,7 +77,7 @@ def check_runs(finished: Finished, checks: tuple[Check, ...]) -> dict[str, Check
 
 
 def end_of_output(finished: Finished, check: Check, most_bytes: int) -> str:
-    """The end of what a check printed; empty without a log."""
+    """The end of a check's output; empty without a log."""
     logs = [command.log for step in finished.evidence.steps if step.id == check.id for command in step.commands]
     if not logs or logs[-1] is None:
         return ""
@@ -102,7 +102,7 @@ def steps_of(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
 
 
 def _require_that_it_ran(slug: str, finished: Finished) -> None:
-    """That a check fails is an answer; that it could not be run is none."""
+    """A failed check is a result. A check that could not run is an error."""
     failure = finished.failure
     if failure is None or failure.code in _FAILS_THE_RUN:
         return
@@ -114,36 +114,36 @@ def _require_that_it_ran(slug: str, finished: Finished) -> None:
 
 
 class Hidden:
-    """Puts the files of hidden checks in place, for the time that they are needed and where no agent is."""
+    """Copies the files of hidden checks into a sandbox without an agent, for the time of the checks."""
 
     def __init__(self, source: Path, checks: tuple[Check, ...]) -> None:
         self._source = source
         self._needed = any(check.hidden for check in checks)
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Copy them over what is there: a file of the same name that the work made does not count."""
+        """Copy the files; they replace files of the same name from the work."""
         if not self._needed or not self._source.is_dir():
             return
         repo = sandbox.place.repo
         for name in self.names():
-            # A link on the way would lead our own hand out of the sandbox.
+            # A link in the path could lead out of the sandbox.
             _clear_the_way(repo, repo / name)
             (repo / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self._source / name, repo / name, follow_symlinks=False)
 
     def names(self) -> tuple[str, ...]:
-        """The files, as they lie in the project."""
+        """The paths of the files in the project."""
         if not self._needed:
             return ()
         found = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
         return tuple(sorted(str(path.relative_to(self._source)) for path in found))
 
     def after_steps(self, sandbox: Sandbox) -> None:
-        """The sandbox goes, and they with it."""
+        """Nothing: the files are removed with the sandbox."""
 
 
 def _clear_the_way(top: Path, target: Path) -> None:
-    """Nothing stands where the file goes, and every folder above it is a folder."""
+    """Remove what is at the target, and links and files where its folders must be."""
     for place in [*(parent for parent in reversed(target.parents) if top in parent.parents), target]:
         if place.is_symlink() or (place != target and place.exists() and not place.is_dir()):
             place.unlink()

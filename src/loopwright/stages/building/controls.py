@@ -21,7 +21,7 @@ from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, run_checks
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow import events as e
-from loopwright.workflow.broken_judges import broken, broken_command, judged_by
+from loopwright.workflow.cheating import broken, broken_command, judged_by
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Check, Slices
 from loopwright.workflow.store import Snapshot
@@ -30,7 +30,7 @@ Tell = Callable[[str], None]
 
 
 def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> str:
-    """Run what was not run on the project as it is now, and record it; the tree, if there is any check."""
+    """Run the checks that did not run on the current project, and record them; return the tree, if there are checks."""
     tree, controls = run_on_base(context, snapshot, tell, cancellation)
     if controls:
         with workflows_of(context).changing(snapshot.workflow.slug) as opened:
@@ -49,11 +49,11 @@ def run_on_base(
     if not isinstance(slices, Slices) or not slices.checks:
         return "", {}
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
-        # What is not committed is part of the tree.
+        # Uncommitted changes are part of the tree.
         tree = project_tree(context.sandbox_request(), f"{slug}-base", cancellation)
         if {known[check.id].tree for check in slices.checks} == {tree}:
             return tree, {}
-        tell("the project is another one than the checks were tried on")
+        tell("the project changed since the checks ran on it")
     tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
     finished = run_checks(
         context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
@@ -67,13 +67,13 @@ def run_on_base(
 
 
 def work_of(context: Context, loop: Loop) -> SandboxRequest:
-    """The sandbox of base and patch, once more."""
+    """A sandbox of base and patch."""
     now = context.sandbox_request()
     return now if loop.tree is None else with_work(now, loop.tree, loops_of(context).paths(loop.loop_id).progress)
 
 
 def own_files(context: Context, loop: Loop) -> tuple[str, ...] | None:
-    """The paths that the work itself touches; None where the project was clean, and the commit tells."""
+    """The paths that the work changed; None if the project was clean, so that the commit tells them."""
     if loop.tree is None:
         return None
     own = own_work(loop.tree, loops_of(context).paths(loop.loop_id).progress, context.project)
@@ -131,31 +131,31 @@ def _immune(
 
 
 class _Without:
-    """The tree without these files."""
+    """Removes files before the checks."""
 
     def __init__(self, paths: tuple[str, ...], hidden: Observer) -> None:
         self._paths = paths
         self._hidden = hidden
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Take them away, then do what is done for every check."""
+        """Remove them, then prepare the sandbox as for every check."""
         for path in self._paths:
             (sandbox.place.repo / path).unlink(missing_ok=True)
         self._hidden.before_steps(sandbox)
 
     def after_steps(self, sandbox: Sandbox) -> None:
-        """The sandbox goes."""
+        """Nothing: the sandbox is removed."""
 
 
 class _Broken:
-    """The tree with judges that fail at their end."""
+    """Replaces judges by versions that fail at their end."""
 
     def __init__(self, paths: tuple[str, ...], hidden: Observer) -> None:
         self._paths = paths
         self._hidden = hidden
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Put them in place."""
+        """Write the failing versions."""
         self._hidden.before_steps(sandbox)
         for path in self._paths:
             place: Path = sandbox.place.repo / path
@@ -163,4 +163,4 @@ class _Broken:
                 place.write_bytes(source)
 
     def after_steps(self, sandbox: Sandbox) -> None:
-        """The sandbox goes."""
+        """Nothing: the sandbox is removed."""

@@ -1,4 +1,4 @@
-"""Judges the work of a build by the checks of its plan. What they say is in the journal before the loop hears it."""
+"""Judges the work of a build by the checks of its plan. The result is in the journal before the loop gets it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CheckJudging:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
         runs = check_runs(finished, self._slices.checks)
         immune, steering = self._control(runs)
-        # The project's tests run if the checks pass, also if a control objects: a person may accept that.
+        # The project's tests run if the checks pass, even if a control failed: a person may accept that.
         tests = compare_tests() if all(run.passed for run in runs.values()) else None
         self._record(finished, runs, immune, steering, tests)
         broken = tests.broken[:_MOST_NAMES] if tests is not None else ()

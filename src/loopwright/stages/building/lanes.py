@@ -1,7 +1,7 @@
-"""The lanes of a build in the profile `full`: an architect looks, the builder tidies up, the checks run again.
+"""The lanes of a build in the profile `full`: an architect reviews, the builder tidies up, the checks run again.
 
-They are tasks of the loop that builds: pauses, budgets, a stop and a worker that died are the loop's, as for all work.
-An architect's word can only send the work back; nothing that it says opens a gate.
+Lanes are tasks of the build's loop, so that pauses, budgets, stops and dead workers are handled there. An architect
+can only send the work back: its approval opens no gate.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _BOX = "$LOOPWRIGHT_MAILBOX/context"
 
 
 class BuildLanes:
-    """What one workflow's build does beyond building."""
+    """The lanes of one workflow's build."""
 
     def __init__(self, context: Context, slug: str) -> None:
         self._context = context
         self._slug = slug
 
     def record_checks(self, loop: Loop, verification: Verification, *, passed: bool) -> None:
-        """A run of the checks is over: it is on record with the lanes that it ends."""
+        """Record a run of the checks, and the lanes that end with it."""
         with workflows_of(self._context).changing(self._slug) as opened:
             before = opened.workflow.verification
             ended, begins = lanes.after_checks(
@@ -58,7 +58,7 @@ class BuildLanes:
             _write_notes(opened, {})
 
     def after_checks(self, loop: Loop) -> tuple[Task, ...]:
-        """The checks passed: an architect looks at the work, unless the builder tidied it up after such a look."""
+        """After passed checks an architect reviews the work, unless the builder has tidied it up after a review."""
         if self._context.settings.values.workflow.profile != "full" or _is_after_deslop(loop):
             return ()
         task = self._task(loop, TaskKind.LOOK, "an architect looks at what was built", "analysis")
@@ -90,7 +90,7 @@ class BuildLanes:
         if isinstance(said, NoAnswer):
             raise self._held("architect", said)
         if not isinstance(said, Opinion):
-            raise TypeError(type(said))  # a look asks for nothing else
+            raise TypeError(type(said))  # a review asks for nothing else
         with workflows_of(self._context).changing(self._slug) as opened:
             opened.apply(e.LaneEnded(lane="architect", status=said.verdict), "tool")
             at = opened.workflow.at
@@ -102,20 +102,20 @@ class BuildLanes:
         if said.verdict != lanes.APPROVE:
             asked = said.notes or "look at it again"
             return (self._task(loop, TaskKind.FIX, f"The architect asks: {asked}", "write"),)
-        # An objection is cheaper before the work is tidied up; what that changes the review still looks at.
+        # An objection is cheaper before the work is tidied up. The review stage sees what that changes.
         return () if skips else (self._task(loop, TaskKind.DESLOP, "tidy up what was built", "write"),)
 
     def prompt(self, task: Task) -> str | None:
-        """What the builder is told who tidies up."""
+        """The prompt for tidying up; None for any other task."""
         if task.kind is not TaskKind.DESLOP:
             return None
         return self._context.prompts().prompt("builder_deslop", patch=f"{_BOX}/{PATCH}")
 
     def is_tried(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
-        """Tidying up is only tried; and whoever can't work at all is not asked for ever.
+        """Tidying up is only tried, and an agent that can't work is not asked again and again.
 
-        What it breaks is dropped: the tree before it is verified already, and to mend what nobody asked for would cost
-        calls of agents. The loop goes back, and runs the checks again on what goes to the review.
+        If tidying up breaks something, its changes are dropped: the tree before it is verified, and a repair would
+        cost agent calls. The loop returns to that tree and runs the checks again.
         """
         if task.kind is TaskKind.DESLOP:
             if failure is not None:
@@ -129,23 +129,23 @@ class BuildLanes:
         return False
 
     def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
-        """Its agent can't work at all: the lane is not through."""
+        """End the lane of a task whose agent can't work at all."""
         lane = _LANES.get(task.kind, "execution")
         self._end(lane, failure)
-        message = f"the lane {lane} is not through: {hold.message}"
+        message = f"the lane {lane} is not complete: {hold.message}"
         return msgspec.structs.replace(hold, code=f"{lane}_{failure.reason.value}", message=message)
 
     def _held(self, lane: str, failure: NoAnswer) -> HeldBack:
-        """An agent that fails is not asked again by itself: that can't help. A person looks first."""
+        """The hold for an agent that failed: a person has to look before the agent is asked again."""
         self._end(lane, failure)
         reason = failure.reason.value
-        message = f"the lane {lane} is not through: {reason}: {self._clean(failure.detail)}"
+        message = f"the lane {lane} is not complete: {reason}: {self._clean(failure.detail)}"
         hold = Hold(holder=Holder.BLOCKER, code=f"{lane}_{reason}", message=message, since=stamp(self._context.clock()))
         return HeldBack(hold, turn_taken=True)
 
     def _end(self, lane: str, failure: NoAnswer) -> None:
         reason, said = failure.reason.value, self._clean(failure.detail)
-        if lane != "execution":  # whose end begins an iteration, and this one never came to it
+        if lane != "execution":  # the end of this lane begins an iteration, which was not reached
             with workflows_of(self._context).changing(self._slug) as opened:
                 opened.apply(e.LaneEnded(lane=lane, status=reason), "tool")
                 _write_notes(opened, {lane: f"{reason}: {said}"})
@@ -161,7 +161,7 @@ class BuildLanes:
 
 
 def _is_after_deslop(loop: Loop) -> bool:
-    """Whether tidying up is the last thing that was done; by the loop alone, so that a repeated lane sees the same."""
+    """Whether tidying up was the last task. Only the loop is asked, so that a repeated lane gets the same answer."""
     last = loop.tasks[-1] if loop.tasks else None
     return last is not None and last.kind is TaskKind.DESLOP and last.status == "completed"
 

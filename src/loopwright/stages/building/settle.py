@@ -1,4 +1,4 @@
-"""Writes down what a build has come to: its audit, its ledger and its execution record."""
+"""Records the result of a build: its audit, its ledger and its execution record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from loopwright.workflow.verification import Verification
 
 
 def settle_build(context: Context, slug: str, loop_id: str) -> Workflow:
-    """Write down what the build has come to, and ask for the review if nothing blocks it."""
+    """Record the build's result, and request the review if nothing blocks it."""
     loop = loops_of(context).load(loop_id)
     with workflows_of(context).changing(slug) as opened:
         if not isinstance(opened.workflow.at, Building):
@@ -34,7 +34,7 @@ def settle_build(context: Context, slug: str, loop_id: str) -> Workflow:
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:
-    """What an agent asked in the loop is asked in the workflow, and what was answered there is answered here."""
+    """Copy the loop's questions to people into the workflow, with their answers."""
     for one in loop.decisions:
         asked = Decision(id=one.id, question=one.question, options=one.options)
         opened.apply(e.DecisionAsked(decision=asked), "agent")
@@ -55,7 +55,7 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
 
 
 def _is_through(opened: Opened, loop: Loop) -> bool:
-    """Whether the build came to its end: by its loop, or by a person who signed for what kept the loop from ending."""
+    """Whether the build is complete: its loop is, or a person signed what kept the loop from completing."""
     blockers = opened.standing().readiness.review
     return isinstance(loop.phase, Completed) or all(one.family is Family.EXECUTION_RECORD for one in blockers)
 
@@ -91,7 +91,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, i
 
 
 def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
-    """What keeps the build from being whole, and what checks the rest of the project."""
+    """What is missing from the build, and what the project's own tests say."""
     rest = tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
     return f"{_unfinished(loop)}\n\n{rest}".strip()
 

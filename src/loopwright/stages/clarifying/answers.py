@@ -1,4 +1,4 @@
-"""A person's answers: to questions of the spec, and to decisions that an agent asked for."""
+"""Answers of a person to questions of the spec, and to questions of agents."""
 
 from __future__ import annotations
 
@@ -18,56 +18,56 @@ from loopwright.workflow.store import Opened
 
 
 def answer_question(context: Context, slug: str, item: str, text: str) -> WorkflowView:
-    """Record the answer; an earlier answer is never overwritten silently."""
-    said, name = context.tools().redactor.clean(" ".join(text.split())).text, item.upper()
+    """Record the answer. An earlier answer is never overwritten."""
+    answer, name = context.tools().redactor.clean(" ".join(text.split())).text, item.upper()
     is_decision = name.startswith("D-")
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "answer")
         if is_decision:
-            _require_words(opened, name, said)
-            opened.apply(e.DecisionAnswered(id=name, answer=said, by=actor()), actor())
+            _require_text(opened, name, answer)
+            opened.apply(e.DecisionAnswered(id=name, answer=answer, by=actor()), actor())
         else:
-            _answer_item(opened, name, said)
+            _answer_item(opened, name, answer)
         snapshot = opened.snapshot()
     at = snapshot.workflow.at
     if is_decision and isinstance(at, Building) and at.loop_id is not None:
-        # The loop that asked is held until it knows the answer; `build` tells the loop if this process dies here.
-        answer_decision(context, at.loop_id, name, said)
+        # The loop is held until it has the answer. If this process dies here, `build` passes the answer on.
+        answer_decision(context, at.loop_id, name, answer)
     return view_of(context, snapshot)
 
 
-def _answer_item(opened: Opened, name: str, said: str) -> None:
+def _answer_item(opened: Opened, name: str, answer: str) -> None:
     workflow = opened.workflow
     spec = opened.facts().spec
     if not isinstance(spec, Spec) or not isinstance(workflow.at, Clarifying):
         raise WorkflowRefused(
             "invalid_transition",
-            f"{workflow.slug} is at {workflow.stage.value}, or its spec can't be read: there is nothing to answer",
+            f"there is nothing to answer: {workflow.slug} is at {workflow.stage.value}, or its spec is unreadable",
             next_command=f"loopwright status {workflow.slug}",
         )
-    found = next((item for item in spec.items if item.id == name), None)
-    if found is None or found.status != "open":
+    asked = next((item for item in spec.items if item.id == name), None)
+    if asked is None or asked.status != "open":
         open_now = ", ".join(item.id for item in spec.open_items) or "none"
-        why = "is answered already" if found is not None else "was never asked"
+        why = "is already answered" if asked is not None else "does not exist"
         raise WorkflowRefused(
             "unknown_question",
             f"{name} {why} (open: {open_now})",
             next_command=f"edit {opened.facts().spec_path} to change an answer",
         )
-    _require_words(opened, name, said)
-    answered = spec.answering(name, said)
-    section = section_of(found)
+    _require_text(opened, name, answer)
+    answered = spec.answering(name, answer)
+    section = section_of(asked)
     if section is not None and not answered.says(section):
-        answered = answered.with_sections({section: f"- {said}"})
+        answered = answered.with_sections({section: f"- {answer}"})
     opened.write({SPEC: answered.page.render()}, actor())
     opened.apply(e.ItemAnswered(item=name, by=actor()), actor())
     request_approval(opened)
 
 
-def _require_words(opened: Opened, name: str, said: str) -> None:
-    if not said:
+def _require_text(opened: Opened, name: str, answer: str) -> None:
+    if not answer:
         raise WorkflowRefused(
             "empty_answer",
-            f"an answer to {name} needs words",
+            f"the answer to {name} is empty",
             next_command=f'loopwright answer {opened.workflow.slug} {name} "…"',
         )

@@ -1,4 +1,4 @@
-"""Opens a workflow at its clarify stage: a new one with the skeleton of a spec, or one that a review sent back."""
+"""Opens a workflow at its clarify stage: a new one with the skeleton of a spec, or one that a review returned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from loopwright.workspace.layout import record_choice
 def opened_to_clarify(
     context: Context, name: str, idea: str, profile_name: str | None = None, spec: bytes | None = None
 ) -> Iterator[Opened]:
-    """The workflow of this name, under its lock; a new one begins with `spec`, else with the skeleton of one."""
+    """The workflow of this name, under its lock; a new workflow starts with `spec`, else with a skeleton."""
     slug = slug_of(name)
     profile = profile_of(profile_name or context.settings.values.workflow.clarify)
     store = workflows_of(context)
@@ -53,36 +53,36 @@ def profile_of(name: str) -> Profile:
     if name not in PROFILES:
         raise WorkflowRefused(
             "invalid_clarify_profile",
-            f"there is no clarify profile '{name}' (there are: {', '.join(PROFILES)})",
+            f"there is no clarify profile '{name}' (profiles: {', '.join(PROFILES)})",
             next_command="loopwright clarify SLUG --profile standard",
         )
     return PROFILES[name]
 
 
 def require_clarifying(workflow: Workflow) -> None:
-    """Raise when the workflow is past its clarify stage."""
+    """Raise if the workflow is past its clarify stage."""
     if not isinstance(workflow.at, Clarifying):
         raise WorkflowRefused(
             "invalid_transition",
-            f"{workflow.slug} is at {workflow.stage.value}: it is clarified already",
+            f"{workflow.slug} is already clarified; it is at {workflow.stage.value}",
             next_command=f"loopwright status {workflow.slug}",
         )
 
 
 def require_spec(facts: Facts) -> Spec:
-    """The spec, if it can be read."""
+    """The spec; `WorkflowRefused` if it is missing or unreadable."""
     if isinstance(facts.spec, Spec):
         return facts.spec
-    said = facts.spec.sentence() if isinstance(facts.spec, Damaged) else "it is missing"
+    why = facts.spec.sentence() if isinstance(facts.spec, Damaged) else "it is missing"
     raise WorkflowRefused(
         "clarify_readiness_blocked",
-        f"{facts.spec_path} can't be read: {said}",
-        next_command=f"correct it; every version that was is in {facts.objects_path}",
+        f"{facts.spec_path} is unreadable: {why}",
+        next_command=f"fix it; earlier versions are in {facts.objects_path}",
     )
 
 
 def _go_back(opened: Opened) -> None:
-    """The review sent the workflow back: the spec stays, and the review's objection becomes an open question."""
+    """Enter clarify after a review: the spec stays, and the objection of the review becomes an open question."""
     review = opened.workflow.review
     opened.apply(c.Enter(transition=Transition.REVIEW_CLARIFY, standing=opened.standing()), "tool")
     spec = require_spec(opened.facts())

@@ -1,4 +1,4 @@
-"""Rounds of clarifying: each asks one question, by an agent or by the tool's own questions."""
+"""Rounds of clarify: each asks one question, from an agent or from the built-in questions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from loopwright.workflow.store import Opened, Snapshot
 
 
 class ClarifyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted, how clear it has to be, and which agent asks.
+    """The idea, how clear the spec has to be, and which agent asks.
 
-    `agent` None: the settings' default agent; empty: the tool's own questions.
+    `agent` None: the default agent; empty: the built-in questions.
     """
 
     idea: str = ""
@@ -41,7 +41,7 @@ class ClarifyRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClarifyReport(msgspec.Struct, frozen=True):
-    """How the workflow stands after a round, and the question that is open now, if there is one."""
+    """The workflow after a round, and the open question, if there is one."""
 
     view: WorkflowView
     question: str | None = None
@@ -49,7 +49,7 @@ class ClarifyReport(msgspec.Struct, frozen=True):
 
 
 class Clarification(msgspec.Struct, frozen=True, kw_only=True):
-    """What a clarifier answers."""
+    """The answer of a clarifier."""
 
     sections: dict[str, str] = {}
     question: str | None = None
@@ -58,7 +58,7 @@ class Clarification(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """What a round came to; None as the item: nothing is open."""
+    """The result of a round; without an item no question is open."""
 
     snapshot: Snapshot
     question: str | None = None
@@ -68,7 +68,7 @@ class _Asked(msgspec.Struct, frozen=True):
 def clarify_change(
     context: Context, name: str, request: ClarifyRequest, tell: Tell, cancellation: Cancellation
 ) -> ClarifyReport:
-    """Begin or continue a workflow, and take one round; a question that is open already is asked again."""
+    """Start or continue a workflow, and take one round; an open question is asked again."""
     agent = agent_for(context, Role.CLARIFIER, request.agent)
     if agent:
         context.require_agents()  # before anything is written
@@ -81,35 +81,35 @@ def clarify_change(
         else:
             _require_rounds_left(opened)
             if not agent:
-                asked = _take(context, opened, _by_rule(context, workflow, spec))
+                asked = _take(context, opened, _built_in_question(context, workflow, spec))
     if asked is None:
-        asking = _request_for(context, workflow, spec, agent)
+        agent_request = _request_for(context, workflow, spec, agent)
         call = StageCall(
             workflow=workflow, stage=Stage.CLARIFY, name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}",
             spending=request.spending, tell=tell,
         )  # fmt: skip
 
-        def keep(opened: Opened, said: AgentReply[Clarification]) -> _Asked:
-            return _take(context, opened, said.reply)
+        def keep(opened: Opened, answer: AgentReply[Clarification]) -> _Asked:
+            return _take(context, opened, answer.reply)
 
-        asked = ask_for_stage(context, call, asking, cancellation, keep)
+        asked = ask_for_stage(context, call, agent_request, cancellation, keep)
     return ClarifyReport(view_of(context, asked.snapshot), asked.question, asked.item)
 
 
-def _by_rule(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
-    pressed = frozenset(one.presses_on for one in workflow.rounds if one.presses_on)
-    asked = next_question(spec, pressed, documents_of(context))
+def _built_in_question(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
+    challenged = frozenset(taken.presses_on for taken in workflow.rounds if taken.presses_on)
+    asked = next_question(spec, challenged, documents_of(context))
     return Clarification() if asked is None else Clarification(question=asked.question, presses_on=asked.presses_on)
 
 
 def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -> AgentRequest[Clarification]:
-    pressed = any(one.presses_on for one in workflow.rounds)
+    is_challenged = any(taken.presses_on for taken in workflow.rounds)
     book = context.prompts()
     prompt = book.prompt(
         "clarifier",
         idea=workflow.idea or book.part("idea_in_spec"),
         spec=spec.page.render().decode(),
-        press="" if pressed or not spec.items else book.part("press"),
+        press="" if is_challenged or not spec.items else book.part("press"),
         sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
     )
     return AgentRequest(
@@ -119,15 +119,15 @@ def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -
 
 
 def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
-    """Record a round; what a person wrote meanwhile stays."""
+    """Record a round. Edits that a person made meanwhile stay."""
     require_clarifying(opened.workflow)
     spec = require_spec(opened.facts())
     reported = reply.ambiguity
-    # An agent fills empty sections only: the others are a person's.
+    # An agent fills only empty sections: a person may have written the others.
     written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.says(name)})
     if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
-        # An agent that asks nothing while something is unclear leaves that to the tool: an agent closes no question.
-        reply = _by_rule(context, opened.workflow, written)
+        # If an agent asks nothing while the spec is unclear, a built-in question follows: agents cannot end the stage.
+        reply = _built_in_question(context, opened.workflow, written)
     question = (reply.question or "").strip() or None
     known = {item.id for item in spec.items if item.status == "answered"}
     presses_on = reply.presses_on if question is not None and reply.presses_on in known else None
@@ -146,7 +146,7 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
 
 
 def _is_unclear(opened: Opened, written: Spec, reported: float | None) -> bool:
-    """Whether the spec as it is written now would still be kept from being planned."""
+    """Whether this spec would still block the plan stage."""
     workflow = opened.workflow
     silent = Round(number=len(workflow.rounds) + 1, asked=None, presses_on=None, reported_score=reported)
     after = msgspec.structs.replace(workflow, rounds=(*workflow.rounds, silent))
@@ -154,7 +154,7 @@ def _is_unclear(opened: Opened, written: Spec, reported: float | None) -> bool:
 
 
 def request_approval(opened: Opened) -> None:
-    """Ask a person for the approval where nothing blocks the plan any more."""
+    """Ask a person for the approval if nothing blocks the plan stage."""
     opened.apply(c.RequestApproval(transition=Transition.CLARIFY_PLAN, standing=opened.standing()), "tool")
 
 
@@ -164,7 +164,7 @@ def _require_rounds_left(opened: Opened) -> None:
     if len(workflow.rounds) >= workflow.profile.max_rounds and blockers:
         raise WorkflowRefused(
             "clarify_readiness_blocked",
-            f"all {workflow.profile.max_rounds} rounds of the profile {workflow.profile.name} are used up",
+            f"the limit of {workflow.profile.max_rounds} rounds of the profile {workflow.profile.name} is reached",
             next_command=blockers[0].next,
-            blockers=tuple((one.code, one.message, one.next) for one in blockers),
+            blockers=tuple((blocker.code, blocker.message, blocker.next) for blocker in blockers),
         )

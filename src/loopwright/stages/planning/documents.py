@@ -1,4 +1,4 @@
-"""Writes a plan's documents: a planner's draft, the skeletons that a person fills in, and what follows from both."""
+"""Writes the documents of a plan: skeletons that a person fills in, and documents that follow from spec and slices."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from loopwright.workflow.package import (
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
-# What the living specs said, by domain and requirement.
+# Digests of the living specs, by domain and requirement.
 Specs = dict[str, dict[str, str]]
 
 
 def write_skeletons(context: Context, opened: Opened) -> list[str]:
-    """Write the documents that are missing, and nothing over what a person wrote; notes for that person."""
+    """Write the missing documents, without overwriting anything; returns notes for the person."""
     workflow, spec = opened.workflow, require_spec(opened.facts(), opened.workflow)
     notes = [
-        f"note: {wrong}; correct it in {opened.facts().spec_path}"
-        for wrong in filter(None, map(domain_problem, spec.domains))
+        f"note: {problem}; fix it in {opened.facts().spec_path}"
+        for problem in filter(None, map(domain_problem, spec.domains))
     ]
     tasks = opened.read(CHANGE_DOCUMENTS["tasks"]) or b""
-    wanted = skeletons(workflow.slug, spec.domains, "spec.md", tasks, documents_of(context))
-    missing = {name: data for name, data in wanted.items() if is_blank(opened.read(name) or b"")}
+    pages = skeletons(workflow.slug, spec.domains, "spec.md", tasks, documents_of(context))
+    missing = {name: data for name, data in pages.items() if is_blank(opened.read(name) or b"")}
     if missing:
         opened.write(missing, "tool")
     if not workflow.plan_rounds:
@@ -49,9 +49,9 @@ def write_skeletons(context: Context, opened: Opened) -> list[str]:
 
 
 def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]:
-    """Write what follows from spec, slices and deltas, and return the deltas; a file that a person took over stays.
+    """Write the documents that follow from spec, slices and deltas; a document that a person took over stays.
 
-    `specs` is what the living specs said before anything was planned.
+    Returns the deltas. `specs` are the living specs before the planning started.
     """
     facts, spec = opened.facts(), require_spec(opened.facts(), opened.workflow)
     deltas = _deltas(opened, facts)
@@ -68,15 +68,15 @@ def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]
 
 
 def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tell: Tell) -> None:
-    """Name other active changes that touch the same requirements; that is no reason to stop yet."""
-    for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
-        names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])
-        tell(f"note: {other} is active and also touches {names}; the change that is archived second must fit the first")
+    """List other active changes of the same requirements; that does not stop the plan."""
+    for other, conflicts in rivals_of(context.layout, change_id, {delta.domain: delta for delta in deltas}).items():
+        names = ", ".join(f"'{conflict.requirement}'" for conflict in conflicts[:3])
+        tell(f"note: {other} is active and changes {names}, too; the change that is archived second must fit the first")
 
 
 def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:
     slug, spec, say = opened.workflow.slug, require_spec(facts, opened.workflow), documents_of(context)
-    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+    requirements = {domain: delta.requirements for domain, delta in facts.deltas.items()}
     pages: dict[str, bytes] = {
         CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, list(deltas), say),
         prd_of(slug): composing.prd(slug, spec, requirements, say).render(),
@@ -91,7 +91,7 @@ def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, 
 
 
 def _is_composed(opened: Opened, name: str) -> bool:
-    """Whether the tool may write a document: it says nothing, or still says that the tool composed it."""
+    """Whether Loopwright may write a document: it is empty, or its frontmatter says that Loopwright composed it."""
     data = opened.read(name) or b""
     if is_blank(data) or name == CHANGE_DOCUMENTS["spec_delta"]:
         return True
@@ -102,5 +102,5 @@ def _is_composed(opened: Opened, name: str) -> bool:
 
 
 def _deltas(opened: Opened, facts: Facts) -> tuple[Delta, ...]:
-    found = (read_delta(opened.read(delta_of(domain)) or b"", domain) for domain in facts.deltas)
-    return tuple(one for one in found if isinstance(one, Delta))
+    deltas = (read_delta(opened.read(delta_of(domain)) or b"", domain) for domain in facts.deltas)
+    return tuple(delta for delta in deltas if isinstance(delta, Delta))

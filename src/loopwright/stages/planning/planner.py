@@ -1,4 +1,4 @@
-"""Asks a planner for a plan, and writes it with all that follows from it."""
+"""Asks a planner for a plan, and writes the plan with all documents that follow from it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _R = TypeVar("_R")
 
 
 class ComposedPlan(msgspec.Struct, frozen=True):
-    """A plan with all that follows from it, as it was written."""
+    """A plan with all documents that follow from it."""
 
     deltas: tuple[Delta, ...]
     state: PlanState
 
 
 class PlanSession(msgspec.Struct, frozen=True, kw_only=True):
-    """What all turns of one `plan` share; `specs` is what the living specs said when it began."""
+    """What all turns of one `plan` command share; `specs` are the living specs at its start."""
 
     context: Context
     request: PlanRequest
@@ -50,7 +50,7 @@ class PlanSession(msgspec.Struct, frozen=True, kw_only=True):
         form: AnswerForm[_T],
         keep: Callable[[Opened, AgentReply[_T]], _R],
     ) -> _R:
-        """Ask the agent in this role, and keep its answer; reviewers may be other agents than the planner."""
+        """Ask the agent for this role, and record its answer. Reviewers may be other agents than the planner."""
         agent = (
             self.agent if role is Role.PLANNER else self.context.settings.values.agents.agent_for_role(role, self.agent)
         )
@@ -64,7 +64,7 @@ class PlanSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedPlan:
-    """One turn of the planner; what it answers is recorded at once: no turn that was paid for is asked for again."""
+    """One turn of the planner. The answer is recorded at once, so that no paid turn is repeated."""
     workflow, spec = state.workflow, require_spec(state.facts, state.workflow)
     domains = spec.domains
     prompt = session.context.prompts().prompt(
@@ -75,13 +75,13 @@ def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedP
         blocker=notes,
     )
 
-    def keep(opened: Opened, said: AgentReply[PlanReply]) -> ComposedPlan:
-        say, source = documents_of(session.context), f"spec.md, by {said.by}"
-        opened.write(drafted(workflow.slug, said.reply, domains, source, say), said.by or "tool")
+    def keep(opened: Opened, answer: AgentReply[PlanReply]) -> ComposedPlan:
+        say, source = documents_of(session.context), f"spec.md, by {answer.by}"
+        opened.write(drafted(workflow.slug, answer.reply, domains, source, say), answer.by or "tool")
         rounds = opened.workflow.plan_rounds
         taken = PlanRound(number=rounds[-1].number + 1 if rounds else 1)
         opened.apply(e.PlanRoundTaken(round=taken), "tool")
-        # A plan is complete with what follows from it: the next reader finds all of it.
+        # The documents that follow are written in the same opening: the next reader finds a complete plan.
         return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))
 
     form = json_form(PlanReply, lambda reply: wrong_with(reply, domains))

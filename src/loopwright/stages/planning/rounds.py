@@ -1,4 +1,4 @@
-"""Rounds of planning: a planner, and in the profile `full` an architect and a critic, until they agree."""
+"""Rounds of planning: a planner, and with the profile `full` an architect and a critic, until they agree."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from loopwright.workflow.store import Opened
 
 
 def plan_in_rounds(session: PlanSession, state: PlanState) -> ComposedPlan:
-    """Plan until the critic approves, the person at the terminal is content, or the rounds are used up."""
+    """Plan until the critic approves, the person at the terminal accepts, or the limit of rounds is reached."""
     context, request = session.context, session.request
     is_reviewed = request.is_reviewed(context)
-    notes = _taken_over(context, state) or (_sent_back(context, state) if state.is_sent_back else "")
+    notes = _imported_plan(context, state) or (_objections(context, state) if state.is_sent_back else "")
     is_complete = is_reviewed and state.lacks_only_reviews
     planned = ComposedPlan((), state)
     for number in range(1, request.max_rounds + 1):
         if is_complete and number == 1:
-            session.tell(f"round {number}: the plan is complete, and not reviewed as it is now")
+            session.tell(f"round {number}: the plan is complete, but this version is not reviewed")
         else:
             session.tell(f"round {number}: the planner works")
             if names := ", ".join(planned.state.by_hand):
@@ -36,18 +36,18 @@ def plan_in_rounds(session: PlanSession, state: PlanState) -> ComposedPlan:
             planned = ask_reviewers(session, planned.state)
         taken = planned.state.workflow.plan_rounds[-1]
         remark = request.ask(taken) if request.ask is not None and number < request.max_rounds else None
-        if remark is None and not _goes_on(session, taken):
+        if remark is None and not _needs_another_round(session, taken):
             break
-        heard = context.prompts().part("person_says", remark=remark) if remark else ""
-        notes = "\n".join(part for part in (_sent_back(context, planned.state), heard) if part)
+        instruction = context.prompts().part("person_says", remark=remark) if remark else ""
+        notes = "\n".join(part for part in (_objections(context, planned.state), instruction) if part)
         if remark:
             # The person at the terminal may have edited the plan meanwhile.
             planned = ComposedPlan(planned.deltas, _read_again(context, state))
     return planned
 
 
-def _goes_on(session: PlanSession, taken: PlanRound) -> bool:
-    """Whether another round follows without a remark; a person may end the rounds where a critic objects."""
+def _needs_another_round(session: PlanSession, taken: PlanRound) -> bool:
+    """Whether another round follows without a remark. A person at the terminal may accept a rejected plan."""
     return session.request.ask is None and taken.critic not in (None, "approve")
 
 
@@ -56,16 +56,16 @@ def _read_again(context: Context, state: PlanState) -> PlanState:
         return read_plan(opened)
 
 
-def _sent_back(context: Context, state: PlanState) -> str:
-    """What the planner is told of a plan that has to change."""
+def _objections(context: Context, state: PlanState) -> str:
+    """The objections to a plan, for the planner."""
     book = context.prompts()
     architect, critic = state.notes.get(Role.ARCHITECT, ""), state.notes.get(Role.CRITIC)
-    heard = "" if critic is None else book.part("opinions", architect=architect, critic=critic)
-    return "\n".join(part for part in (book.part("sent_back"), heard) if part)
+    opinions = "" if critic is None else book.part("opinions", architect=architect, critic=critic)
+    return "\n".join(part for part in (book.part("sent_back"), opinions) if part)
 
 
-def _taken_over(context: Context, state: PlanState) -> str:
-    """What another tool planned before its workspace was taken over: it may hold, or not."""
+def _imported_plan(context: Context, state: PlanState) -> str:
+    """The plan of another tool from before the import, for the planner; it may be right or wrong."""
     if state.workflow.origin is None or not state.taken_over:
         return ""
     head = context.prompts().part("taken_over", tool=state.workflow.origin.tool)
@@ -73,22 +73,22 @@ def _taken_over(context: Context, state: PlanState) -> str:
 
 
 class PlanOpinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What an architect or a critic answers."""
+    """The answer of an architect or a critic."""
 
     verdict: str
     notes: str = ""
 
 
 def ask_reviewers(session: PlanSession, state: PlanState) -> ComposedPlan:
-    """Ask the architect, unless it has seen the plan as it is, and then the critic."""
+    """Ask the architect, unless it has reviewed this version of the plan, and then the critic."""
     taken, architect = _ask_architect(session, state)
     session.tell("the critic reviews the plan")
     prompt = session.context.prompts().prompt(
         "critic_plan", plan=state.text, architect=architect.notes or architect.verdict
     )
 
-    def keep(opened: Opened, said: AgentReply[PlanOpinion]) -> ComposedPlan:
-        _record(opened, replace(taken, critic=said.reply.verdict), Role.CRITIC, said.reply)
+    def keep(opened: Opened, answer: AgentReply[PlanOpinion]) -> ComposedPlan:
+        _record(opened, replace(taken, critic=answer.reply.verdict), Role.CRITIC, answer.reply)
         return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))
 
     return session.ask(state.workflow, Role.CRITIC, prompt, json_form(PlanOpinion), keep)
@@ -99,21 +99,21 @@ def _ask_architect(session: PlanSession, state: PlanState) -> tuple[PlanRound, P
     is_open = last.critic is None and (last.architect is None or last.seen == seen)
     notes = state.notes.get(Role.ARCHITECT) if is_open else None
     if notes is not None:
-        session.tell("the architect has reviewed the plan as it is now")
+        session.tell("the architect has already reviewed this version of the plan")
         return last, PlanOpinion(verdict=last.architect or "", notes=notes)
     session.tell("the architect reviews the plan")
     number = last.number if is_open else last.number + 1
 
-    def keep(opened: Opened, said: AgentReply[PlanOpinion]) -> tuple[PlanRound, PlanOpinion]:
-        taken = PlanRound(number=number, architect=said.reply.verdict, seen=seen)
-        _record(opened, taken, Role.ARCHITECT, said.reply)
-        return taken, said.reply
+    def keep(opened: Opened, answer: AgentReply[PlanOpinion]) -> tuple[PlanRound, PlanOpinion]:
+        taken = PlanRound(number=number, architect=answer.reply.verdict, seen=seen)
+        _record(opened, taken, Role.ARCHITECT, answer.reply)
+        return taken, answer.reply
 
     prompt = session.context.prompts().prompt("architect_plan", plan=state.text)
     return session.ask(state.workflow, Role.ARCHITECT, prompt, json_form(PlanOpinion), keep)
 
 
-def _record(opened: Opened, taken: PlanRound, role: Role, said: PlanOpinion) -> None:
-    page = f"# {role.value}: {said.verdict}\n\n{said.notes}\n".encode()
+def _record(opened: Opened, taken: PlanRound, role: Role, opinion: PlanOpinion) -> None:
+    page = f"# {role.value}: {opinion.verdict}\n\n{opinion.notes}\n".encode()
     opened.write({review_page(taken.number, role): page}, "tool")
     opened.apply(e.PlanRoundTaken(round=taken), "tool")

@@ -1,4 +1,4 @@
-"""Carries out the plan stage, with short openings of the workflow around the turns of agents and the run of checks."""
+"""Carries out the plan stage. The workflow is open only briefly, around turns of agents and runs of checks."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from loopwright.workflow.standing import void_parts
 from loopwright.workflow.store import Opened
 
 
-class _Way(Enum):
-    """How this plan comes to be."""
+class _PlanMode(Enum):
+    """How the plan is made."""
 
     BY_AGENT = auto()
     # A person fills in skeletons.
     BY_HAND = auto()
-    # There is a plan, which only an agent that is named replaces.
-    AS_IT_IS = auto()
-    # A person changed the plan while it is built.
-    UNDER_THE_BUILD = auto()
+    # A plan exists; only an agent named with --agent replaces it.
+    KEEP = auto()
+    # A person changed the plan during its build.
+    DURING_BUILD = auto()
 
 
 def plan_change(
@@ -60,58 +60,58 @@ def plan_change(
     slug, agent = slug_of(name), agent_for(context, Role.PLANNER, request.agent)
     if request.ask is not None and not agent:
         raise WrongUsage(
-            "--interactive asks after each round of an agent, and no agent is set for planning",
-            hint="name one with --agent, or leave --interactive out",
+            "--interactive asks after each round of an agent, but no agent is set for planning",
+            hint="name an agent with --agent, or leave out --interactive",
         )
-    # Read before anything is planned: no agent has read what another change does to the specs meanwhile.
+    # Read before the planning starts: agents do not see later changes to the specs.
     specs = digests_of(context.layout)
     session = PlanSession(
         context=context, request=request, agent=agent, specs=specs, tell=tell, cancellation=cancellation
     )
-    way, planned = _begin(session, name)
-    if way is _Way.BY_AGENT:
+    mode, planned = _begin(session, name)
+    if mode is _PlanMode.BY_AGENT:
         planned = plan_in_rounds(session, planned.state)
-    if way is _Way.BY_AGENT and request.ask is not None:
+    if mode is _PlanMode.BY_AGENT and request.ask is not None:
         planned = _compose_again(session, slug)
     tell_rivals(context, planned.state.workflow.change_id, planned.deltas, tell)
     _, controls = run_on_base(context, planned.state.snapshot, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
         if controls:
             opened.apply(e.ChecksControlled(controls=controls), "tool")
-        if way is not _Way.UNDER_THE_BUILD:
+        if mode is not _PlanMode.DURING_BUILD:
             opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
         snapshot = opened.snapshot()
     return view_of(context, snapshot)
 
 
-def _begin(session: PlanSession, name: str) -> tuple[_Way, ComposedPlan]:
-    """Enter the stage, and do at once what needs no agent."""
+def _begin(session: PlanSession, name: str) -> tuple[_PlanMode, ComposedPlan]:
+    """Enter the stage, and do everything that needs no agent."""
     notes: list[str] = []
     deltas: tuple[Delta, ...] = ()
     with _opened(session.context, name, session.request) as opened:
-        way = _enter(session, opened)
-        if way is _Way.BY_HAND:
+        mode = _enter(session, opened)
+        if mode is _PlanMode.BY_HAND:
             notes = write_skeletons(session.context, opened)
-        if way is not _Way.BY_AGENT:
+        if mode is not _PlanMode.BY_AGENT:
             deltas = compose(session.context, opened, session.specs)
         planned = ComposedPlan(deltas, read_plan(opened))
-    _tell(session, way, planned.state, notes)
-    return way, planned
+    _tell(session, mode, planned.state, notes)
+    return mode, planned
 
 
-def _tell(session: PlanSession, way: _Way, state: PlanState, notes: list[str]) -> None:
+def _tell(session: PlanSession, mode: _PlanMode, state: PlanState, notes: list[str]) -> None:
     slug = state.workflow.slug
-    if way is _Way.UNDER_THE_BUILD:
-        session.tell(f"{slug} is being built: your changes to the plan are composed, and its checks run on the base")
-    if way is _Way.AS_IT_IS:
-        session.tell(f"{slug} has a plan, which is composed and run on the base; --agent NAME plans anew")
+    if mode is _PlanMode.DURING_BUILD:
+        session.tell(f"{slug} is being built: your changes to the plan are applied, and its checks run on the base")
+    if mode is _PlanMode.KEEP:
+        session.tell(f"{slug} has a plan; its checks run on the base. To plan again, use --agent NAME")
     for note in notes:
         session.tell(note)
 
 
 @contextmanager
 def _opened(context: Context, name: str, request: PlanRequest) -> Iterator[Opened]:
-    """The workflow under its lock; with a spec that a person brings, and their consent to plan it."""
+    """The workflow under its lock; with a spec of a person, also the approval to plan it."""
     if request.spec is None:
         with workflows_of(context).changing(slug_of(name)) as opened:
             yield opened
@@ -129,30 +129,30 @@ def _read_spec_file(source: Path) -> bytes:
         data = read_regular_file(source, most=MOST_BYTES)
         read_spec(data)
     except OSError as problem:
-        raise WrongUsage(f"{shown(source)} can't be read: {problem.strerror}", hint="check the path") from problem
+        raise WrongUsage(f"{shown(source)} is unreadable: {problem.strerror}", hint="check the path") from problem
     except NotAPage as problem:
-        raise WrongUsage(f"{shown(source)}: {problem}", hint="correct it; nothing was changed") from problem
+        raise WrongUsage(f"{shown(source)}: {problem}", hint="fix the file; nothing was changed") from problem
     return data
 
 
-def _enter(session: PlanSession, opened: Opened) -> _Way:
-    """Enter the plan stage where that is still to be done, and choose how this plan comes to be."""
+def _enter(session: PlanSession, opened: Opened) -> _PlanMode:
+    """Enter the plan stage if needed, and choose how the plan is made."""
     context, request = session.context, session.request
-    if _is_changed_under_the_build(opened):
-        return _Way.UNDER_THE_BUILD
+    if _is_changed_during_build(opened):
+        return _PlanMode.DURING_BUILD
     if session.agent:
-        # What is wrong with a prompt, or with an agent's name, is reported before anything is planned.
+        # Invalid prompts and unknown agents are reported before the planning starts.
         context.prompts()
         context.require_agents()
     _enter_stage(opened)
     if not session.agent:
-        return _Way.BY_HAND
+        return _PlanMode.BY_HAND
     if not request.agent and read_plan(opened).stays(reviewed=request.is_reviewed(context)):
-        return _Way.AS_IT_IS
-    return _Way.BY_AGENT
+        return _PlanMode.KEEP
+    return _PlanMode.BY_AGENT
 
 
-def _is_changed_under_the_build(opened: Opened) -> bool:
+def _is_changed_during_build(opened: Opened) -> bool:
     approval = opened.workflow.approval(Key.BUILD)
     changed = isinstance(approval, UsedApproval) and void_parts(approval, opened.standing())
     return isinstance(opened.workflow.at, Building) and bool(changed)
@@ -169,12 +169,12 @@ def _enter_stage(opened: Opened) -> None:
         case _:
             raise WorkflowRefused(
                 "invalid_transition",
-                f"{opened.workflow.slug} is at {opened.workflow.stage.value}: it can't be planned from there",
+                f"{opened.workflow.slug} is at {opened.workflow.stage.value}, and cannot be planned at this stage",
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
 
 
 def _compose_again(session: PlanSession, slug: str) -> ComposedPlan:
-    """The person at the terminal may have edited the plan between the last round and their answer."""
+    """Compose the plan again: the person may have edited it between the last round and their answer."""
     with workflows_of(session.context).changing(slug) as opened:
         return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))

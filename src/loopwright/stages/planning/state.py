@@ -1,4 +1,4 @@
-"""How a workflow is to be planned."""
+"""The request for a plan, and the state of a plan: what exists, and who has reviewed it."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ from loopwright.workflow.store import Opened, Snapshot
 
 
 class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which agent plans, from which spec, and who looks at the plan.
+    """Which agent plans, from which spec, and who reviews the plan.
 
-    `agent` None: the settings' default agent, which keeps a plan that exists; a name: that agent plans anew; empty: no
-    agent, skeletons are written for a person.
+    `agent` None: the default agent, which keeps an existing plan; a name: that agent plans again; empty: no agent,
+    skeletons are written for a person.
     """
 
     agent: str | None = None
-    # A spec that a person brings, in place of clarifying.
+    # A spec of a person, instead of clarify.
     spec: Path | None = None
     # An architect and a critic review the plan, as in the profile `full`.
     deliberate: bool = False
     max_rounds: int = 5
-    # Shows a person what a round came to; their remark is what the next round has to heed, None ends the rounds.
+    # Shows the result of a round to a person; returns an instruction for the next round, or None to end the rounds.
     ask: Callable[[PlanRound], str | None] | None = None
     spending: Spending | None = None
 
     def is_reviewed(self, context: Context) -> bool:
-        """Whether an architect and a critic look at the plan."""
+        """Whether an architect and a critic review the plan."""
         return self.deliberate or context.settings.values.workflow.profile == "full"
 
 
-# Blockers for which the default agent plans once more.
+# Blockers for which the default agent plans again.
 _FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
 _INCOMPLETE = (Family.PLAN_PACKAGE, Family.VERTICAL_SLICES_MISSING, Family.SPEC_DELTA)
 _FOR_A_PLANNER = (*_INCOMPLETE, Family.CRITIC_VERDICT, Family.ARCHITECT_REVIEW_INCOMPLETE)
-# Characters of another tool's document that a planner gets to read.
+# Limit of characters of another tool's document in the prompt of a planner.
 _MOST_TAKEN = 4_000
-# What an architect and a critic read.
+# The documents that an architect and a critic read.
 _REVIEWED = ("spec.md", *PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], SLICES)
 
 
 class PlanState(msgspec.Struct, frozen=True, kw_only=True):
-    """What the planner and the reviewers of a plan are told, as it was under the workflow's lock."""
+    """What the planner and the reviewers of a plan need, read under the lock of the workflow."""
 
     snapshot: Snapshot
-    # Documents of the plan that a person wrote last, by the path to show.
+    # Paths of the plan documents that a person wrote last.
     by_hand: tuple[str, ...]
-    # The text that reviewers read, and what they said of the plan in its last round.
+    # The text that reviewers read, and their notes on the last round.
     text: str
     notes: Mapping[Role, str]
-    # What another tool had planned before its workspace was taken over, for the first planner here.
+    # Plan documents of another tool from before the import, for the first planner.
     taken_over: tuple[str, ...]
 
     @property
@@ -71,17 +71,17 @@ class PlanState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> Facts:
-        """What is on the disk."""
+        """The facts on disk."""
         return self.snapshot.facts
 
     @property
     def last_round(self) -> PlanRound | None:
-        """The newest round, if there was one."""
+        """The last round, if there was one."""
         return self.workflow.plan_rounds[-1] if self.workflow.plan_rounds else None
 
     @property
     def is_unseen(self) -> bool:
-        """Whether there is a plan on which no critic has given a verdict, or none on the plan as it is now."""
+        """Whether there is a plan without a critic's verdict on its current version."""
         last = self.last_round
         if last is None:
             return False
@@ -89,29 +89,30 @@ class PlanState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_sent_back(self) -> bool:
-        """Whether a critic did not approve the newest round."""
+        """Whether a critic rejected the last round."""
         return self.last_round is not None and self.last_round.critic not in (None, "approve")
 
     def stays(self, *, reviewed: bool) -> bool:
-        """Whether there is a plan that a person may have corrected: planning anew would throw that away.
+        """Whether the plan must stay, because a person may have edited it.
 
-        An agent goes on with what an agent left incomplete, or a critic sent back; a person with what they began.
+        An agent continues a plan that an agent left incomplete or a critic rejected; a person continues their own plan.
         """
         families = [blocker.family for blocker in self.snapshot.standing.readiness.build]
-        is_theirs = bool(self.workflow.plan_rounds and self.by_hand)
-        if is_theirs and any(family in _INCOMPLETE for family in families):
+        is_by_person = bool(self.workflow.plan_rounds and self.by_hand)
+        if is_by_person and any(family in _INCOMPLETE for family in families):
             return True
-        if not is_theirs and any(family in _FOR_A_PLANNER for family in families):
+        if not is_by_person and any(family in _FOR_A_PLANNER for family in families):
             return False
         return bool(self.workflow.plan_rounds) and not (reviewed and self.is_unseen)
 
     @property
     def lacks_only_reviews(self) -> bool:
-        """Whether the plan is complete and not reviewed as it is: reviewers are asked, and no planner."""
-        blockers = [one for one in self.snapshot.standing.readiness.build if one.family in _FOR_A_PLANNER]
-        # A review of an earlier plan does not count against what a person made of the plan.
-        counted = [one for one in blockers if one.family in _INCOMPLETE or not self.by_hand]
-        return all(one.code in _FOR_THE_REVIEWERS for one in counted) and self.is_unseen
+        """Whether the plan is complete, but its current version not reviewed: only reviewers are asked."""
+        build = self.snapshot.standing.readiness.build
+        blockers = [blocker for blocker in build if blocker.family in _FOR_A_PLANNER]
+        # The review of an earlier version does not count against the edits of a person.
+        counted = [blocker for blocker in blockers if blocker.family in _INCOMPLETE or not self.by_hand]
+        return all(blocker.code in _FOR_THE_REVIEWERS for blocker in counted) and self.is_unseen
 
 
 def read_plan(opened: Opened) -> PlanState:
@@ -129,12 +130,12 @@ def read_plan(opened: Opened) -> PlanState:
 
 
 def review_page(number: int, role: Role) -> str:
-    """The document with what a reviewer said in a round."""
+    """The document with the opinion of a reviewer on a round."""
     return f"plan-reviews/round-{number}-{role.value}.md"
 
 
 def require_spec(facts: Facts, workflow: Workflow) -> Spec:
-    """The spec, if it can be read."""
+    """The spec; `WorkflowRefused` if it is missing or unreadable."""
     if isinstance(facts.spec, Spec):
         return facts.spec
     raise WorkflowRefused(
@@ -152,7 +153,7 @@ def _taken_over(opened: Opened) -> tuple[str, ...]:
 
 
 def _notes(opened: Opened, taken: PlanRound, role: Role) -> str | None:
-    """What a reviewer said in a round; None without a verdict: a page may be left of rounds before a review."""
+    """The notes of a reviewer on a round; None without a verdict, since a page may be older than the round."""
     if (taken.architect if role is Role.ARCHITECT else taken.critic) is None:
         return None
     page = opened.read(review_page(taken.number, role))

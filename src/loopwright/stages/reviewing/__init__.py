@@ -1,1 +1,1 @@
-"""The review stage: what a machine can see, then reviewers where the risk floor asks for them."""
+"""The review stage: mechanical objections first, then reviewers if the risk requires them."""

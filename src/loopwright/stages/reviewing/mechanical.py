@@ -1,4 +1,4 @@
-"""What a machine can see of a build without judgment: consents, record, independence, scope, evidence and risk."""
+"""Objections that need no judgment: approvals, record, independence, scope and evidence; and the risk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOOL = "loopwright"
 def objections_to(
     context: Context, snapshot: Snapshot, verified: Verification, request: ReviewRequest
 ) -> Iterator[Objection]:
-    """What speaks against the work; each objection names the stage that has to answer it."""
+    """Objections to the work; each names the stage that has to fix it."""
     yield from _moved(snapshot)
     yield from _in_the_record(context, snapshot.facts, request)
     yield from _left_of_the_scope(snapshot.workflow, snapshot.facts)
@@ -36,18 +36,18 @@ def objections_to(
 
 
 def risk_of(context: Context, verified: Verification, patch: bytes) -> RiskVerdict:
-    """The risk floor of the work, by its paths and lines alone."""
-    said = patch_facts(patch)
+    """The risk of the work, judged only by its paths and lines."""
+    change = patch_facts(patch)
     threshold = context.settings.values.risk.threshold
     files = tuple(sorted(verified.files))
-    return evaluate_risk_floor(files, said.insertions, said.deletions, threshold, rules_of(context), said.kinds)
+    return evaluate_risk_floor(files, change.insertions, change.deletions, threshold, rules_of(context), change.kinds)
 
 
 def _moved(snapshot: Snapshot) -> Iterator[Objection]:
-    """What was consented to and has changed since: built again, it is checked again."""
+    """Approved content that changed after the approval."""
     for key, target in ((Key.PLAN, Stage.PLAN), (Key.BUILD, Stage.BUILD)):
-        for one in broken_promises(snapshot.workflow, snapshot.standing, key):
-            yield Objection(target, one.message)
+        for blocker in broken_promises(snapshot.workflow, snapshot.standing, key):
+            yield Objection(target, blocker.message)
 
 
 def _in_the_record(context: Context, facts: Facts, request: ReviewRequest) -> Iterator[Objection]:
@@ -56,26 +56,26 @@ def _in_the_record(context: Context, facts: Facts, request: ReviewRequest) -> It
         lacks = ", ".join(record.missing[:5]) if isinstance(record, Record) else facts.record_status
         yield Objection(Stage.PLAN, f"the execution record is incomplete: {lacks}")
     elif not record.frontmatter.get("evidence_manifest"):
-        yield Objection(Stage.PLAN, "the execution record names no evidence")
+        yield Objection(Stage.PLAN, "the execution record lists no evidence")
     else:
         yield from _not_independent(context, record, request)
 
 
 def _left_of_the_scope(workflow: Workflow, facts: Facts) -> Iterator[Objection]:
     record = facts.record
-    for one in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
-        yield Objection(Stage.BUILD, one.message)
+    for blocker in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
+        yield Objection(Stage.BUILD, blocker.message)
 
 
 def _in_the_evidence(context: Context, verified: Verification) -> Iterator[Objection]:
     for run_id in verified.run_ids:
         mismatches = _mismatches(context, run_id)
         if mismatches:
-            yield Objection(Stage.BUILD, f"the evidence of {run_id} does not hold: {mismatches[0]}")
+            yield Objection(Stage.BUILD, f"the evidence of {run_id} does not match: {mismatches[0]}")
 
 
 def _mismatches(context: Context, run_id: str) -> tuple[str, ...]:
-    """What in a run's evidence is not as it was recorded."""
+    """Differences between the files of a run and its recorded evidence."""
     try:
         with tempfile.TemporaryDirectory(prefix="loopwright-verify-") as scratch:
             run = context.store.resolve(run_id)
@@ -85,16 +85,18 @@ def _mismatches(context: Context, run_id: str) -> tuple[str, ...]:
 
 
 def _not_independent(context: Context, record: Record, request: ReviewRequest) -> Iterator[Objection]:
-    """An agent that built any part of the work can't review it, also under another name; a person is who they say."""
+    """An agent that built a part of the work cannot review it, not even under another name. People may."""
     reviewer = request.reviewer or TOOL
     if reviewer in record.actors:
-        yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
+        yield Objection(Stage.PLAN, f"{reviewer} built the work and cannot review it")
     elif (
         request.reviewer
         and request.verdict is None
         and (builder := builder_behind(context, record, reviewer)) is not None
     ):
         doer = doer_behind(context, reviewer)
-        why = f"{reviewer} and {builder}, which built it, are both {doer}: no agent reviews its own work"
-        way = f"name another one, or set another agents.{reviewer}.model" if doer.has_model else "name another one"
-        yield Objection(Stage.PLAN, f"{why}; {way}")
+        why = f"{reviewer} and the builder {builder} are both {doer}: no agent reviews its own work"
+        hint = "name another reviewer"
+        if doer.has_model:
+            hint = f"name another reviewer, or set another agents.{reviewer}.model"
+        yield Objection(Stage.PLAN, f"{why}; {hint}")

@@ -1,4 +1,4 @@
-"""Who reviews a build."""
+"""Records a review: verdict, report, answers of the reviewers, and a page in the developer journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loopwright.workflow.verification import Verification
 
 
 class Judgment(msgspec.Struct, frozen=True, kw_only=True):
-    """Who judged the work, and what they said; `unasked`: a reviewer is needed, and none could be asked."""
+    """Who judged the work, and their answers; `unasked`: a reviewer is required, but none is set."""
 
     by: str
     notes: tuple[str, ...]
@@ -33,10 +33,10 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
 def record_review(
     session: ReviewSession, opened: Opened, verified: Verification, judgment: Judgment, outcome: ReviewOutcome
 ) -> None:
-    """Write the report and its support, record the verdict, and ask for the consent that is next."""
+    """Write the report and the answers, record the verdict, and request the next approval."""
     context = session.context
     clean = context.tools().redactor.clean
-    found = Review(
+    review = Review(
         verdict=outcome.verdict,
         reviewer=judgment.by,
         tree=verified.tree,
@@ -45,42 +45,42 @@ def record_review(
         report="review-report.md",
         unasked=judgment.unasked,
     )
-    pages = _pages(context, opened, verified, judgment, found, outcome)
+    pages = _pages(context, opened, verified, judgment, review, outcome)
     cleaned = {name: clean(data).data for name, data in pages.items()}
     opened.write(cleaned | {REVIEWED: session.work.patch}, judgment.by)
-    opened.apply(e.WorkReviewed(review=found), judgment.by)
+    opened.apply(e.WorkReviewed(review=review), judgment.by)
     if outcome.verdict == "approve":
-        _write_journal_page(context, opened.workflow, found)
+        _write_journal_page(context, opened.workflow, review)
     opened.apply(c.RequestApproval(transition=Transition.REVIEW_DONE, standing=opened.standing()), "tool")
 
 
 def _pages(
-    context: Context, opened: Opened, verified: Verification, judgment: Judgment, found: Review, outcome: ReviewOutcome
+    context: Context, opened: Opened, verified: Verification, judgment: Judgment, review: Review, outcome: ReviewOutcome
 ) -> dict[str, bytes]:
     skipped = "; ".join(outcome.notes) or "it was not asked for"
     runs = list(verified.run_ids)
     sources = {"input": [RECORD], "evidence": runs}
     changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
     return {
-        "review-report.md": report(opened.workflow.slug, found, outcome, sources, opened.now, documents_of(context)),
+        "review-report.md": report(opened.workflow.slug, review, outcome, sources, opened.now, documents_of(context)),
         SUPPORT[Role.REVIEWER]: support(judgment.code.given, skipped),
         SUPPORT[Role.SMELL_REVIEWER]: support(judgment.smell.given, skipped),
         "review-support/changed-files.json": changed.encode(),
     }
 
 
-def _write_journal_page(context: Context, workflow: Workflow, found: Review) -> None:
-    """A page for the developer: what was reviewed, by whom, on which tree."""
+def _write_journal_page(context: Context, workflow: Workflow, review: Review) -> None:
+    """Write a page for the developer: the idea, the reviewer, the verdict and the tree."""
     folder = context.layout.developer_journal(actor())
     make_folder(folder)
-    # After the highest number that exists: a page that was removed leaves its number free, not another page's.
-    taken = (path.stem.removeprefix("journal-") for path in folder.glob("journal-*.md"))
-    number = max((int(one) for one in taken if one.isdecimal()), default=0) + 1
+    # One more than the highest number: a free number in between belonged to a removed page.
+    numbers = (path.stem.removeprefix("journal-") for path in folder.glob("journal-*.md"))
+    number = max((int(text) for text in numbers if text.isdecimal()), default=0) + 1
     lines = [
         f"# {workflow.slug}",
         "",
         workflow.idea,
         "",
-        documents_of(context).translate(f"Reviewed by {found.reviewer}: {found.verdict}, tree {found.tree}."),
+        documents_of(context).translate(f"Reviewed by {review.reviewer}: {review.verdict}, tree {review.tree}."),
     ]
     write_durably(folder / f"journal-{number}.md", ("\n".join(lines) + "\n").encode())

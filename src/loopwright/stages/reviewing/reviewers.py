@@ -1,4 +1,4 @@
-"""Agents that look at a build: what each is asked, what it finds in its mailbox, and where its answer is kept."""
+"""Agents that review a build: their prompts, the files in their mailbox, and where their answers are stored."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from loopwright.workflow.reviewing import CodeReview, SmellReview, heard, heard_
 from loopwright.workflow.store import Opened, Snapshot
 
 _T = TypeVar("_T", bound=msgspec.Struct)
-# These say nothing about the work: the review never began. A reviewer that began and gives no verdict says no.
+# Failures before the review started: they say nothing about the work. A reviewer that started without giving a
+# verdict counts as a rejection.
 _CANT_LOOK = reasons_for(Remedy.SET_UP, Remedy.WAIT, Remedy.BUDGET)
-# Where each answer is kept; one that was given before a review was cut short is not asked for again.
+# Where each answer is stored; after an interrupted review, a stored answer is not requested again.
 SUPPORT = {
     Role.REVIEWER: "review-support/code-review.json",
     Role.SMELL_REVIEWER: "review-support/architecture-smell.json",
@@ -38,18 +39,18 @@ SUPPORT = {
 
 
 class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The reviewer: an agent by name, or a person with their verdict. Without either, the settings' reviewer."""
+    """The reviewer: a named agent, or a person with a verdict; else the reviewer of the settings."""
 
     reviewer: str = ""
     verdict: str | None = None
-    # Where the work goes back to, with a verdict that asks for changes.
+    # The stage to go back to, for a verdict that requests changes.
     target: str | None = None
     rationale: str = ""
     spending: Spending | None = None
 
 
 class ReviewSession(msgspec.Struct, frozen=True, kw_only=True):
-    """What all turns of one review share; `kept` are the answers of a review that was cut short, by document."""
+    """What all turns of one review share; `kept` are the answers of an interrupted review, by document."""
 
     context: Context
     request: ReviewRequest
@@ -61,7 +62,7 @@ class ReviewSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReviewerAnswer(msgspec.Struct, Generic[_T], frozen=True):
-    """What a reviewer said, and which agent that was; or why there is no verdict."""
+    """The answer of a reviewer and the agent that gave it; or why there is no verdict."""
 
     given: _T | None = None
     by: str = ""
@@ -69,7 +70,7 @@ class ReviewerAnswer(msgspec.Struct, Generic[_T], frozen=True):
 
 
 def kept_answers(opened: Opened) -> dict[str, bytes]:
-    """Answers as they were given: no verdict is taken from a file that was edited since."""
+    """Stored answers; an answer whose file was edited does not count."""
     return {name: _kept(opened, name) for name in SUPPORT.values()}
 
 
@@ -83,7 +84,7 @@ def _kept(opened: Opened, name: str) -> bytes:
 def ask_reviewers(
     session: ReviewSession, risk: RiskVerdict
 ) -> tuple[ReviewerAnswer[CodeReview], ReviewerAnswer[SmellReview]]:
-    """The reviewer, then the smell reviewer; an answer that was given before is not asked for again."""
+    """Ask the reviewer, then the smell reviewer; a stored answer is not requested again."""
     code = _ask(session, Role.REVIEWER, CodeReview, risk)
     return code, _ask(session, Role.SMELL_REVIEWER, SmellReview, risk)
 
@@ -94,11 +95,11 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     builders = barred_from_review(context, record) if isinstance(record, Record) else frozenset()
     agent, prompt = _agent_for(session, role, builders), _prompt(context, workflow, role, risk)
     letters = _letters(context, workflow, session.work)
-    said = {"prompt": prompt, "patch": sha256(session.work.since_commit), "reviewer": agent}
-    shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
+    inputs = {"prompt": prompt, "patch": sha256(session.work.since_commit), "reviewer": agent}
+    shown = digest_of(inputs | {name: sha256(data) for name, data in letters.items()})
     before = heard_before(session.kept[SUPPORT[role]], kind, shown)
     if before is not None:
-        session.tell(f"the {role.value} {before[1]} has reviewed the work as it is now")
+        session.tell(f"the {role.value} {before[1]} has already reviewed this version of the work")
         return ReviewerAnswer(*before)
     require_a_program(context, agent, role)
     session.tell(f"the {role.value} reviews the work")
@@ -110,9 +111,9 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
         tell=session.tell,
     )  # fmt: skip
 
-    def keep(opened: Opened, found: AgentReply[_T]) -> ReviewerAnswer[_T]:
-        opened.write({SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
-        return ReviewerAnswer(found.reply, found.by)
+    def keep(opened: Opened, answer: AgentReply[_T]) -> ReviewerAnswer[_T]:
+        opened.write({SUPPORT[role]: heard(answer.reply, answer.by, shown)}, answer.by)
+        return ReviewerAnswer(answer.reply, answer.by)
 
     try:
         return ask_for_stage(context, call, request, session.cancellation, keep)
@@ -123,7 +124,7 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
 
 
 def _agent_for(session: ReviewSession, role: Role, builders: frozenset[str]) -> str:
-    """Who looks in this role: the smell reviewer may be another agent, unless it built the work."""
+    """The agent for this role; the smell reviewer may be another agent, unless that agent built the work."""
     reviewer = session.request.reviewer
     if role is not Role.SMELL_REVIEWER:
         return reviewer
@@ -133,15 +134,15 @@ def _agent_for(session: ReviewSession, role: Role, builders: frozenset[str]) -> 
 
 def _not_reviewed(slug: str, reviewer: str, asked: str, problem: AgentFailed) -> AgentFailed:
     if problem.reason in reasons_for(Remedy.WAIT, Remedy.BUDGET):
-        return problem  # it says itself until when, or whose limit that is
+        return problem  # its message names the end of the limit, or the limit to raise
     again = f"loopwright review {slug} --reviewer {shlex.quote(reviewer)}"
     hint = (
-        f"the work is unchanged and not approved: fix the problem (`loopwright doctor` says more), "
+        f"the work is unchanged and not approved: fix the problem (see `loopwright doctor`), "
         f"then `{again}`, or name another reviewer"
     )
     if asked != reviewer:
         hint = (
-            f"the work is unchanged and not approved: fix the problem (`loopwright doctor` says more), "
+            f"the work is unchanged and not approved: fix the problem (see `loopwright doctor`), "
             f"or name another agent in agents.roles.smell_reviewer, then `{again}`"
         )
     return AgentFailed(problem.reason, problem.message, hint=hint)
@@ -162,19 +163,19 @@ def _prompt(context: Context, workflow: Workflow, role: Role, risk: RiskVerdict)
 
 
 def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
-    """What the reviewer finds beside the project: the patch, and the documents that the manifest lists."""
+    """The files in the mailbox of a reviewer: the patch, and the documents that the manifest lists."""
     paths = context.layout.workflow(workflow.slug, workflow.change)
-    found: dict[str, bytes] = {"reviewed.patch": work.patch}
+    letters: dict[str, bytes] = {"reviewed.patch": work.patch}
     rows = []
     for name, kind, reason in (
-        ("spec.md", "spec", "what was wanted"),
+        ("spec.md", "spec", "what was requested"),
         (RECORD, "record", "what was done"),
-        ("build-support/completion-audit.json", "audit", "what shows each requirement"),
+        ("build-support/completion-audit.json", "audit", "what proves each requirement"),
     ):
         path = paths.document(name)
         if path.is_file():
-            found[f"context/{name}"] = path.read_bytes()
+            letters[f"context/{name}"] = path.read_bytes()
             rows.append(
                 ManifestRow(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
             )
-    return found | {"context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in found))}
+    return letters | {"context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in letters))}

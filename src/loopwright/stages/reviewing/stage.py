@@ -1,4 +1,4 @@
-"""Carries out the review stage: what a machine sees first, then reviewers where the risk floor asks for them."""
+"""Carries out the review stage: mechanical objections first, then reviewers if the risk requires them."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ from loopwright.workflow.verification import Verification
 def review_change(
     context: Context, name: str, request: ReviewRequest, tell: Tell, cancellation: Cancellation
 ) -> WorkflowView:
-    """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
+    """Enter → mechanical objections → reviewers, by the risk → verdict, report, next approval."""
     slug = _slug(name)
-    context.require_agents()  # before anything is entered
+    context.require_agents()  # before the stage is entered
     with workflows_of(context).changing(slug) as opened:
         _enter(opened)
         snapshot, kept = opened.snapshot(), kept_answers(opened)
     verified = snapshot.workflow.verification
     if verified is None:
-        raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
+        raise WorkflowRefused("review_gate_blocked", "no build was verified", next_command=f"loopwright build {slug}")
     session = ReviewSession(
         context=context, request=_with_reviewer(context, request, snapshot.facts), snapshot=snapshot,
         work=built(context, snapshot.workflow, verified), kept=kept, tell=tell, cancellation=cancellation,
@@ -66,7 +66,7 @@ def review_change(
 
 
 def _with_reviewer(context: Context, request: ReviewRequest, facts: Facts) -> ReviewRequest:
-    """The settings' reviewer, where none is named; an agent that built the work is none."""
+    """Without a named reviewer, use the reviewer of the settings, unless that agent built the work."""
     if request.reviewer or request.verdict is not None:
         return request
     agent = context.settings.values.agents.agent_for_role(Role.REVIEWER, "")
@@ -92,7 +92,7 @@ def _enter(opened: Opened) -> None:
 
 
 def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection]) -> Judgment:
-    """The mechanical floor alone decides who looks; a reviewer that fails counts as one that says no."""
+    """The risk alone decides whether reviewers are asked; a reviewer that fails counts as a rejection."""
     request = session.request
     full = session.context.settings.values.workflow.profile == "full"
     floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
@@ -103,16 +103,16 @@ def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection
     if not risk.needs_review and not full:
         return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",))
     if objections:
-        return Judgment(by=TOOL, notes=(f"no reviewer was asked, since there are mechanical objections; {floor}",))
+        return Judgment(by=TOOL, notes=(f"no reviewer was asked because of mechanical objections; {floor}",))
     if not request.reviewer:
-        why = f"{floor}: this needs a reviewer who did not build it"
+        why = f"{floor}: the change needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
         return Judgment(by=TOOL, notes=("no reviewer is set",), unasked=True)
     code, smell = ask_reviewers(session, risk)
     for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
         if failed:
             objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {failed}"))
-    # A reviewer that was named and gave no verdict has not reviewed the work.
+    # A named reviewer without a verdict has not reviewed the work.
     return Judgment(by=code.by or TOOL, notes=(floor,), code=code, smell=smell)
 
 
@@ -126,13 +126,13 @@ def _by_person(request: ReviewRequest) -> CodeReview:
 
 
 def _reflections(context: Context, verified: Verification) -> list[str]:
-    """What agents said of these files; it is read, and decides nothing."""
+    """What agents reported about these files; it is shown, but decides nothing."""
     if not context.layout.reflections.is_dir():
         return []
     files = set(verified.files)
     notes = []
     for stored in read_reflections(context.layout.reflections).stored:
-        found = stored.reflection
-        if files & set(found.files_changed) and found.most_likely_wrong is not None:
-            notes.append(f"{found.agent} thinks it most likely wrong at {found.most_likely_wrong.surface}")
+        reflection = stored.reflection
+        if files & set(reflection.files_changed) and reflection.most_likely_wrong is not None:
+            notes.append(f"{reflection.agent} reports {reflection.most_likely_wrong.surface} as most likely wrong")
     return notes[-5:]

@@ -1,1 +1,1 @@
-"""The living specs: what they say, and whether it still holds."""
+"""The living specs: their requirements, and whether the project still meets them."""

@@ -1,4 +1,4 @@
-"""What the living specs say, and what shows each requirement."""
+"""The requirements of the living specs, and what proves each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Basis = Literal["checks", "signed", "none"]
 
 
 class Promise(msgspec.Struct, frozen=True, kw_only=True):
-    """A requirement of a living spec, with what showed it."""
+    """A requirement of a living spec, with its proof."""
 
     name: str
     text: str
@@ -28,23 +28,23 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def basis(self) -> Basis:
-        """On what it rests."""
+        """What proves the requirement: checks, a signature, or nothing."""
         if self.proof is None:
             return "none"
         return "checks" if self.proof.checks else "signed" if self.proof.signed else "none"
 
     def basis_sentence(self) -> str:
-        """The same for a person; a hidden check keeps its command to itself."""
+        """The same for a person; the command of a hidden check is not shown."""
         proof = self.proof
         if proof is None or self.basis == "none":
-            return "nothing shows it: no change that was archived here brought a check"
-        said = [f"`{check.command}`" if not check.hidden else f"the hidden check {check.id}" for check in proof.checks]
-        said += [f"signed by {one.by} at {one.at} ({one.slice})" for one in proof.signed]
-        return "shown by " + ", ".join(said) if proof.checks else ", ".join(said)
+            return "not proven: no archived change added a check"
+        parts = [f"`{check.command}`" if not check.hidden else f"the hidden check {check.id}" for check in proof.checks]
+        parts += [f"signed by {signature.by} at {signature.at} ({signature.slice})" for signature in proof.signed]
+        return "proven by " + ", ".join(parts) if proof.checks else ", ".join(parts)
 
 
 class Domain(msgspec.Struct, frozen=True, kw_only=True):
-    """A living spec; `problem` is why it can't be read."""
+    """A living spec; `problem` says why it is unreadable."""
 
     domain: str
     path: str
@@ -53,8 +53,8 @@ class Domain(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
     def summary(self) -> dict[str, Any]:
-        """A line of the list, for programs."""
-        bases = [one.basis for one in self.requirements]
+        """The row of the list, for programs."""
+        bases = [requirement.basis for requirement in self.requirements]
         counts = {"checked": bases.count("checks"), "signed": bases.count("signed"), "unchecked": bases.count("none")}
         return {
             "domain": self.domain, "path": self.path, "requirements": len(bases), **counts,
@@ -62,32 +62,32 @@ class Domain(msgspec.Struct, frozen=True, kw_only=True):
         }  # fmt: skip
 
     def document(self) -> dict[str, Any]:
-        """All of it, for programs."""
-        listed = [{**msgspec.to_builtins(one), "basis": one.basis} for one in self.requirements]
+        """The whole spec, for programs."""
+        listed = [{**msgspec.to_builtins(promise), "basis": promise.basis} for promise in self.requirements]
         return {"domain": self.domain, "path": self.path, "purpose": self.purpose, "requirements": listed}
 
 
 def all_domains(context: Context) -> list[Domain]:
-    """Every domain; one that can't be read is listed with the reason."""
+    """Every domain; an unreadable spec is listed with the reason."""
     settle_archives(context)
     return [_domain(context, name) for name in domains_of(context.layout)]
 
 
 def require_domain(context: Context, name: str) -> Domain:
-    """One domain, which is there and can be read."""
-    found = next((one for one in all_domains(context) if one.domain == name), None)
-    if found is None:
+    """The domain of this name; `WorkflowRefused` if it is missing or unreadable."""
+    spec = next((domain for domain in all_domains(context) if domain.domain == name), None)
+    if spec is None:
         known = ", ".join(domains_of(context.layout)[:10]) or "none"
         raise WorkflowRefused(
             "unknown_domain",
-            f"there is no living spec of '{name}' (there are: {known})",
+            f"there is no living spec of '{name}' (domains: {known})",
             next_command="loopwright specs list",
         )
-    if found.problem:
+    if spec.problem:
         raise WorkflowRefused(
-            "spec_unreadable", f"{found.path} can't be read: {found.problem}", next_command=f"correct {found.path}"
+            "spec_unreadable", f"{spec.path} is unreadable: {spec.problem}", next_command=f"fix {spec.path}"
         )
-    return found
+    return spec
 
 
 def _domain(context: Context, name: str) -> Domain:
@@ -95,34 +95,34 @@ def _domain(context: Context, name: str) -> Domain:
     path = os.path.relpath(layout.living_spec(name), layout.root)
     living = living_of(layout, name)
     if isinstance(living, UnreadableDelta):
-        said = "; ".join(f"line {one.line}: {one.message}" for one in living.problems[:3])
-        return Domain(domain=name, path=path, problem=said)
+        problems = "; ".join(f"line {problem.line}: {problem.message}" for problem in living.problems[:3])
+        return Domain(domain=name, path=path, problem=problems)
     if living is None:
-        return Domain(domain=name, path=path, problem="it is gone")
+        return Domain(domain=name, path=path, problem="it is missing")
     checks = read_checks(layout.spec_checks(name), name)
-    promises = tuple(_promise(living, one, checks) for one in living.requirements)
+    promises = tuple(_promise(living, requirement, checks) for requirement in living.requirements)
     return Domain(domain=name, path=path, purpose=living.purpose, requirements=promises)
 
 
-def _promise(living: LivingSpec, one: Requirement, checks: SpecChecks) -> Promise:
-    last = next((deed.change_id for deed in reversed(living.history) if deed.requirement == one.name), "")
+def _promise(living: LivingSpec, requirement: Requirement, checks: SpecChecks) -> Promise:
+    changes = (deed.change_id for deed in reversed(living.history) if deed.requirement == requirement.name)
     return Promise(
-        name=one.name,
-        text=one.text,
-        scenarios=tuple(scenario.name for scenario in one.scenarios),
-        change_id=last,
-        proof=checks.requirements.get(one.name),
+        name=requirement.name,
+        text=requirement.text,
+        scenarios=tuple(scenario.name for scenario in requirement.scenarios),
+        change_id=next(changes, ""),
+        proof=checks.requirements.get(requirement.name),
     )
 
 
 def settle_archives(context: Context, *, but: str = "") -> None:
-    """Finish archives that were interrupted: opening a workflow finishes its archive.
+    """Finish interrupted archives: opening a workflow finishes its archive.
 
     `state.json` is written after the journal, so a workflow whose state says `synced` is finished.
     """
     store = workflows_of(context)
-    for one in list_workflows(context.layout):
-        if one.slug == but or one.spec_sync_status == "synced" or not store.may_be_archived(one.slug):
+    for workflow in list_workflows(context.layout):
+        if workflow.slug == but or workflow.spec_sync_status == "synced" or not store.may_be_archived(workflow.slug):
             continue
-        with suppress(LoopwrightError), store.changing(one.slug):
-            pass  # a workflow that can't be opened has a command of its own that reports the reason
+        with suppress(LoopwrightError), store.changing(workflow.slug):
+            pass  # `loopwright status SLUG` reports why a workflow cannot be opened

@@ -1,4 +1,4 @@
-"""Runs the checks that once showed each requirement on the project as it is now."""
+"""Runs the checks of the living specs on the current project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Status = Literal["holds", "broken", "signed", "unchecked", "unavailable", "unrea
 
 
 class CheckSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check came to today."""
+    """The result of one check."""
 
     id: str
     command: str
@@ -30,7 +30,7 @@ class CheckSaid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    """A requirement today. What a person signed is named as that: nobody can run it again."""
+    """The current state of a requirement. A signature of a person is shown as such: it cannot be run again."""
 
     domain: str
     requirement: str
@@ -42,50 +42,50 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether somebody must look at it."""
+        """Whether the requirement needs a person."""
         return self.status in ("broken", "unavailable", "unreadable")
 
     def sentence(self) -> str:
-        """For a person."""
+        """The state for a person."""
         if self.status in ("unavailable", "unreadable"):
             return self.why
-        failed = [one for one in self.checks if not one.passed]
+        failed = [check for check in self.checks if not check.passed]
         if failed:
-            listed = "; ".join(f"{one.id} exits {one.exit_code}: `{one.command}`" for one in failed[:3])
-            return f"does not hold any more: {listed} (run {failed[0].run_id})"
+            listed = "; ".join(f"{check.id} exits {check.exit_code}: `{check.command}`" for check in failed[:3])
+            return f"no longer holds: {listed} (run {failed[0].run_id})"
         if self.checks:
-            return f"{len(self.checks)} checks pass (run {self.checks[0].run_id})"
+            return f"checks passed: {len(self.checks)} (run {self.checks[0].run_id})"
         if self.signed_by:
-            return f"signed by {', '.join(self.signed_by)}; no check can show it again"
-        return "nothing shows it: it has no check"
+            return f"signed by {', '.join(self.signed_by)}; no check can prove it again"
+        return "not proven: it has no check"
 
     def way_on(self) -> str:
-        """Where to look first."""
-        failed = next((one for one in self.checks if not one.passed), None)
+        """The next command."""
+        failed = next((check for check in self.checks if not check.passed), None)
         return f"loopwright verify {failed.run_id}" if failed is not None else f"loopwright specs show {self.domain}"
 
 
 def verify_domains(context: Context, domains: list[Domain], cancellation: Cancellation) -> list[Verified]:
-    """Run each workflow's checks once, past failures, then judge requirement by requirement."""
+    """Run the checks of each workflow once, all of them even after failures, then judge each requirement."""
     runs = {slug: _run(context, slug, checks, cancellation) for slug, checks in _by_workflow(context, domains).items()}
-    found = []
-    for one in domains:
-        if one.problem:
-            why = f"{one.path} can't be read: {one.problem}"
-            found.append(Verified(domain=one.domain, requirement="(all)", status="unreadable", why=why))
-        found += [_judged(context, one.domain, promise, runs) for promise in one.requirements]
-    return found
+    verified = []
+    for domain in domains:
+        if domain.problem:
+            why = f"{domain.path} is unreadable: {domain.problem}"
+            verified.append(Verified(domain=domain.domain, requirement="(all)", status="unreadable", why=why))
+        verified += [_judged(context, domain.domain, promise, runs) for promise in domain.requirements]
+    return verified
 
 
 def _by_workflow(context: Context, domains: list[Domain]) -> dict[str, dict[str, Check]]:
-    """Each check once, with the workflow that brought it: ids are that workflow's own."""
-    found: dict[str, dict[str, Check]] = {}
-    for one in domains:
-        for promise in one.requirements:
+    """Each check once, by the workflow that added it: check ids are unique only in a workflow."""
+    checks: dict[str, dict[str, Check]] = {}
+    for domain in domains:
+        for promise in domain.requirements:
             proof = promise.proof
             if proof is not None and proof.checks and not _lacks_files(context, proof):
-                found.setdefault(proof.workflow, {}).update({check.id: check for check in proof.checks})
-    return found
+                checks.setdefault(proof.workflow, {}).update({check.id: check for check in proof.checks})
+    return checks
 
 
 def _run(context: Context, slug: str, checks: dict[str, Check], cancellation: Cancellation) -> dict[str, CheckRun]:
@@ -96,28 +96,28 @@ def _run(context: Context, slug: str, checks: dict[str, Check], cancellation: Ca
 
 
 def _lacks_files(context: Context, proof: Proof) -> bool:
-    """A hidden check without its files would fail for a reason that says nothing about the project."""
+    """Whether the files of hidden checks are missing: such a failure would say nothing about the project."""
     folder = context.layout.workflow(proof.workflow).folder / "hidden"
     return any(check.hidden for check in proof.checks) and not folder.is_dir()
 
 
 def _judged(context: Context, domain: str, promise: Promise, runs: dict[str, dict[str, CheckRun]]) -> Verified:
     proof = promise.proof
-    found = Verified(domain=domain, requirement=promise.name, status="unchecked", change_id=promise.change_id)
+    verified = Verified(domain=domain, requirement=promise.name, status="unchecked", change_id=promise.change_id)
     if proof is None or promise.basis == "none":
-        return found
-    signed = tuple(dict.fromkeys(one.by for one in proof.signed))
+        return verified
+    signed = tuple(dict.fromkeys(signature.by for signature in proof.signed))
     if not proof.checks:
-        return replace(found, status="signed", signed_by=signed)
+        return replace(verified, status="signed", signed_by=signed)
     if _lacks_files(context, proof):
-        why = f"its hidden checks need files of the workflow {proof.workflow}, which are not here"
-        return replace(found, status="unavailable", why=why, signed_by=signed)
-    said = tuple(_said(check, runs[proof.workflow][check.id]) for check in proof.checks)
-    status: Status = "holds" if all(one.passed for one in said) else "broken"
-    return replace(found, status=status, checks=said, signed_by=signed)
+        why = f"its hidden checks need files of the workflow {proof.workflow}, which are missing"
+        return replace(verified, status="unavailable", why=why, signed_by=signed)
+    results = tuple(_result(check, runs[proof.workflow][check.id]) for check in proof.checks)
+    status: Status = "holds" if all(result.passed for result in results) else "broken"
+    return replace(verified, status=status, checks=results, signed_by=signed)
 
 
-def _said(check: Check, run: CheckRun) -> CheckSaid:
+def _result(check: Check, run: CheckRun) -> CheckSaid:
     command = "(hidden)" if check.hidden else check.command
     return CheckSaid(
         id=check.id, command=command, passed=run.passed, exit_code=run.exit_code, run_id=run.run_id, tree=run.tree

@@ -1,1 +1,1 @@
-"""Workflows and loops made from another tool's workspace."""
+"""Imports the workspace of another tool as workflows and loops."""

@@ -1,4 +1,4 @@
-"""Takes over files that belong to no workflow: living specs, plans, notes. Nothing here is overwritten."""
+"""Imports files that belong to no workflow: living specs, plans, notes. Existing files are never overwritten."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from loopwright.workspace.layout import Layout
 def take_loose(
     context: Context, tool: str, files: tuple[Loose, ...], redactor: Redactor, *, dry_run: bool
 ) -> list[TakeoverRow]:
-    """Each file in its place where that is free, else beside; under the lock of the specs."""
+    """Import each file to its place, or to another one if a file exists there; under the lock of the specs."""
     if dry_run or not files:
-        return [row for one in files for row in _take(context, tool, one, redactor, dry_run=dry_run)]
+        return [row for file in files for row in _take(context, tool, file, redactor, dry_run=dry_run)]
     with locked(context.layout.lock(SPECS_LOCK)):
-        return [row for one in files for row in _take(context, tool, one, redactor, dry_run=False)]
+        return [row for file in files for row in _take(context, tool, file, redactor, dry_run=False)]
 
 
 def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_run: bool) -> list[TakeoverRow]:
     scanned = redactor.scan(file.data, file.path, trusts_pragma=True)
     data = scanned.clean.data
     rows = [
-        TakeoverRow("secret", file.path, "", "note", f"{one.rule} in line {one.line} is hidden here")
-        for one in scanned.findings
+        TakeoverRow("secret", file.path, "", "note", f"{finding.rule} in line {finding.line} is masked here")
+        for finding in scanned.findings
     ]
     target = _place(context.layout, file)
     name = shown(os.path.relpath(target, context.project))
@@ -40,20 +40,20 @@ def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_r
     if isinstance(living, UnreadableDelta):
         problem = living.problems[0]
         return [*rows, TakeoverRow("spec", file.path, "", "unreadable", f"line {problem.line}: {problem.message}")]
-    there = _there(target)
-    if there == data:
-        return [*rows, TakeoverRow(file.kind, file.path, name, "already", "it is here already")]
-    if there is not None:
+    existing = _existing(target)
+    if existing == data:
+        return [*rows, TakeoverRow(file.kind, file.path, name, "already", "already imported")]
+    if existing is not None:
         aside = context.layout.imported(tool) / file.path
         if not dry_run:
             create_exclusively(aside, data)
         kept = shown(os.path.relpath(aside, context.project))
-        why = f"another file is in its place; this one is kept as {kept}"
+        why = f"another file exists there; this file was imported as {kept}"
         return [*rows, TakeoverRow(file.kind, file.path, name, "conflict", why, f"diff {name} {kept}")]
     if not dry_run:
         create_exclusively(target, data)
-    way = "loopwright specs list" if file.kind == "spec" else ""
-    return [*rows, TakeoverRow(file.kind, file.path, name, "taken", "", way)]
+    next_command = "loopwright specs list" if file.kind == "spec" else ""
+    return [*rows, TakeoverRow(file.kind, file.path, name, "taken", "", next_command)]
 
 
 def _place(layout: Layout, file: Loose) -> Path:
@@ -74,10 +74,10 @@ def _place(layout: Layout, file: Loose) -> Path:
             return layout.adr_candidates / file.name
 
 
-def _there(path: Path) -> bytes | None:
+def _existing(path: Path) -> bytes | None:
     try:
         return read_regular_file(path, most=MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
-        return b"\0"  # something else, whatever it is: its place is taken
+        return b"\0"  # a folder, a fifo or the like: the place is occupied

@@ -1,4 +1,4 @@
-"""Takes over loops of Claude Code Workflow, whose files have our names: held, until a person looked at them."""
+"""Imports loops of Claude Code Workflow, whose files have the same format: held until a person looked at them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from loopwright.workspace.layout import LoopPaths
 
 _FOLDER = ".loop"
 _PREFIX = "loop-v2-"
-_MESSAGE = "it was taken over from another tool: what it says of tasks and tests is that tool's word"
+_MESSAGE = "imported from another tool, which reported its tasks and tests; check them before you resume"
 
 
 def take_loops(context: Context, top: Path, *, dry_run: bool) -> list[TakeoverRow]:
-    """From `.loop/` beside the workspace, or inside it."""
+    """Import the loops in `.loop/`, next to the workspace or in it."""
     rows: list[TakeoverRow] = []
     for folder in (top.parent / _FOLDER, top / _FOLDER):
         if folder.is_symlink() or not folder.is_dir() or folder == context.layout.loops.resolve():
-            continue  # in the interop layout that folder is ours, and its loops are here already
+            continue  # in the interop layout, this is the folder of our own loops
         names = (path.name.removesuffix(".json") for path in sorted(folder.glob(f"{_PREFIX}*.json")))
         rows += [_take(context, LoopPaths(folder, name), dry_run=dry_run) for name in names if is_identifier(name)]
     return rows
@@ -37,9 +37,9 @@ def _take(context: Context, paths: LoopPaths, *, dry_run: bool) -> TakeoverRow:
     row = TakeoverRow("loop", f"{_FOLDER}/{paths.state.name}", paths.loop_id, "taken")
     store = loops_of(context)
     if paths.loop_id in store.ids():
-        return replace(row, outcome="already", why="a loop of this id is here", next=_show(paths.loop_id))
+        return replace(row, outcome="already", why="a loop with this id exists", next=_show(paths.loop_id))
     if paths.state.is_symlink():
-        return replace(row, outcome="unreadable", why="is a link, and links are not followed")
+        return replace(row, outcome="unreadable", why="symbolic links are not followed")
     try:
         loop = _held(restored_loop(paths, stamp(context.clock())), stamp(context.clock()))
         if not dry_run:
@@ -48,12 +48,12 @@ def _take(context: Context, paths: LoopPaths, *, dry_run: bool) -> TakeoverRow:
     except (LoopwrightError, OSError) as problem:
         return replace(row, outcome="unreadable", why=str(problem))
     done = sum(task.status == "completed" for task in loop.tasks)
-    said = f"{len(loop.tasks)} tasks, {done} of them completed by its own account; its pages stay there"
-    return replace(row, why=said, next=_show(paths.loop_id))
+    why = f"tasks: {len(loop.tasks)}, completed according to the other tool: {done}; its pages are not imported"
+    return replace(row, why=why, next=_show(paths.loop_id))
 
 
 def _held(loop: Loop, now: str) -> Loop:
-    """Neither its tests nor its tree are ours: a run of our own has to say it again."""
+    """Without its test results and its tree: a run of Loopwright has to confirm them."""
     hold = Hold(holder=Holder.BLOCKER, code="imported", message=_MESSAGE, since=now)
     phase = loop.phase if isinstance(loop.phase, Created) else Held(holds=(hold,))
     return replace(loop, phase=phase, tree=None, validation=Validation(), is_validated=False)

@@ -1,6 +1,6 @@
-"""Makes workflows of another tool's workspace. The source stays as it is, nothing here is overwritten.
+"""Imports the workspace of another tool as workflows. The source stays unchanged, and nothing is overwritten.
 
-What that tool recorded of its own work (stages, approvals, verdicts) is kept to be read, and opens no gate.
+What the tool recorded about its own work (stages, approvals, verdicts) is stored for readers, and opens no gate.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from loopwright.workflow.takeover.source import Source
 from loopwright.workspace.layout import record_choice
 from loopwright.workspace.names import FOREIGN
 
-# Every command reads all documents of a workflow: what is only kept to be read may not slow it.
+# Limit of documents that are stored only for readers: every command reads all documents of a workflow.
 _MOST_ASIDE = 200
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 
 
 class TakeOverRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be taken over, under which names; `finished` work too, where somebody wants it."""
+    """What to import, under which names, and whether to include `finished` work."""
 
     tool: Tool
     path: Path
@@ -52,19 +52,19 @@ class TakeOverRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenOver(msgspec.Struct, frozen=True):
-    """Where it was, and what became of each thing in it."""
+    """The source, and a row for each entry in it."""
 
     source: str
     rows: tuple[TakeoverRow, ...]
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing needs a person: no conflict, nothing that can't be read."""
+        """Whether no entry needs a person: no conflicts and no unreadable entries."""
         return all(row.outcome not in ("conflict", "unreadable") for row in self.rows)
 
 
 class _Taking(msgspec.Struct, frozen=True):
-    """One take-over: where from, what is here already, and which names it gave so far."""
+    """One import: the source, the existing workflows, and the names given so far."""
 
     context: Context
     request: TakeOverRequest
@@ -76,37 +76,38 @@ class _Taking(msgspec.Struct, frozen=True):
 
 
 def take_over_workspace(context: Context, request: TakeOverRequest) -> TakenOver:
-    """Find it → read all of it → workflows, one by one → what belongs to the project → what was left."""
+    """Find the source → read it → import workflows → import files and loops → list what was left."""
     top = find_source(request.tool, request.path)
     in_place = request.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
     source = Source(top)
-    found = _read(request.tool, source, in_place=in_place)
-    _require_known(request.renames, found)
+    findings = _read(request.tool, source, in_place=in_place)
+    _require_known(request.renames, findings)
     if not request.dry_run:
         record_choice(context.layout)
     store = workflows_of(context)
     here = {slug: store.origin_of(slug) for slug in store.slugs() if store.exists(slug)}
     taking = _Taking(context, request, top, store, context.tools().redactor, here, {})
-    rows = [row for candidate in found.candidates for row in _take(taking, candidate)]
-    rows += take_loose(context, request.tool, found.loose, taking.redactor, dry_run=request.dry_run)
+    rows = [row for candidate in findings.candidates for row in _take(taking, candidate)]
+    rows += take_loose(context, request.tool, findings.loose, taking.redactor, dry_run=request.dry_run)
     if request.tool == "ccw":
         rows += take_loops(context, top, dry_run=request.dry_run)
     rows += [
-        TakeoverRow("file", one.path, "", "unreadable", _with_line(one.line, one.message)) for one in found.troubles
+        TakeoverRow("file", trouble.path, "", "unreadable", _with_line(trouble.line, trouble.message))
+        for trouble in findings.troubles
     ]
-    rows += [TakeoverRow("file", one.path, "", "left", one.why) for one in (*found.left, *source.others)]
+    rows += [TakeoverRow("file", left.path, "", "left", left.why) for left in (*findings.left, *source.others)]
     return TakenOver(shown(os.path.relpath(top, context.project)), tuple(rows))
 
 
 def find_source(tool: Tool, path: Path) -> Path:
-    """The tool's folder: the one that is named, or the one in the project that is named."""
+    """The folder of the tool: `path` itself, or the folder of that name in `path`."""
     name = FOREIGN[tool]
     place = path if path.resolve().name == name else path / name
-    # Loops lie beside the folder, and may be all that is left of it.
+    # Loops are next to the folder, and may exist without it.
     if place.is_dir() or (tool == "ccw" and (path / ".loop").is_dir()):
         return place.resolve()
-    said = f"there is no {name} folder in {shown(path)}" if path.is_dir() else f"there is no folder {shown(path)}"
-    raise WrongUsage(said, hint=f"name the project, or its {name} folder: loopwright import {tool} PATH")
+    problem = f"there is no {name} folder in {shown(path)}" if path.is_dir() else f"there is no folder {shown(path)}"
+    raise WrongUsage(problem, hint=f"name the project or its {name} folder: loopwright import {tool} PATH")
 
 
 def _read(tool: Tool, source: Source, *, in_place: bool) -> Findings:
@@ -119,23 +120,23 @@ def _read(tool: Tool, source: Source, *, in_place: bool) -> Findings:
             return read_openspec(source, in_place=in_place)
 
 
-def _require_known(renames: Mapping[str, str], found: Findings) -> None:
-    names = [one.name for one in found.candidates]
+def _require_known(renames: Mapping[str, str], findings: Findings) -> None:
+    names = [candidate.name for candidate in findings.candidates]
     for name in renames:
         if name not in names:
-            known = ", ".join(names[:10]) or "nothing"
-            raise WrongUsage(f"there is no '{shown(name)}' to be renamed (there is: {known})", hint="--as NAME=SLUG")
+            known = ", ".join(names[:10]) or "none"
+            raise WrongUsage(f"there is no '{shown(name)}' to rename (names: {known})", hint="--as NAME=SLUG")
 
 
 def _take(taking: _Taking, candidate: Candidate) -> list[TakeoverRow]:
-    """One candidate: all of it or nothing, and a row for everything that went another way."""
-    said = {name: taking.redactor.clean(said).text for name, said in candidate.said.items()}
+    """Import one candidate, all of it or nothing; with a row for the workflow and for each problem."""
+    claims = {name: taking.redactor.clean(claim).text for name, claim in candidate.said.items()}
     origin = TakeoverOrigin(
         tool=taking.request.tool,
         name=candidate.name,
         path=shown(os.path.relpath(taking.top / candidate.path, taking.context.project)),
         digest=candidate.digest,
-        said=said,
+        said=claims,
     )
     row = _placed(taking, candidate, origin)
     if row.outcome != "taken":
@@ -151,27 +152,27 @@ def _take(taking: _Taking, candidate: Candidate) -> list[TakeoverRow]:
 
 
 def _placed(taking: _Taking, candidate: Candidate, origin: TakeoverOrigin) -> TakeoverRow:
-    """Under which name it is taken; or why it is not."""
+    """The row with the name for the import, or with the reason why the candidate is not imported."""
     claims = _claims(candidate)
-    row = TakeoverRow("workflow", candidate.path, "", "taken", claims and f"it said there: {claims}")
+    row = TakeoverRow("workflow", candidate.path, "", "taken", claims and f"state there: {claims}")
     again = f"loopwright import {_arguments(taking)} --as {shlex.quote(f'{candidate.name}=SLUG')}"
-    if (slug := _here_already(taking, candidate, origin)) is not None:
+    if (slug := _existing_workflow(taking, candidate, origin)) is not None:
         known = taking.here[slug]
         moved = known is not None and known.digest != origin.digest
-        why = "it changed there since; what is here stays as it is" if moved else "it is here already"
+        why = "it changed there after the import; the workflow here stays unchanged" if moved else "already imported"
         return replace(row, target=slug, outcome="already", why=why, next=f"loopwright status {slug}")
     try:
         slug = slug_of(taking.request.renames.get(candidate.name) or _plain_name(candidate.name))
     except WrongUsage as problem:
         return replace(row, outcome="conflict", why=problem.message, next=again)
     if candidate.finished and not taking.request.finished:
-        return replace(row, outcome="left", why=f"it is finished there ({claims}); --finished takes it all the same")
+        return replace(row, outcome="left", why=f"it is finished there ({claims}); use --finished to import it")
     if slug in taking.given:
         return replace(
             row, target=slug, outcome="conflict", why=f"{shown(taking.given[slug])} has that name", next=again
         )
     if slug in taking.here:
-        return replace(row, target=slug, outcome="conflict", why="a workflow has that name already", next=again)
+        return replace(row, target=slug, outcome="conflict", why="a workflow with that name exists", next=again)
     return replace(row, target=slug, next=f"loopwright clarify {slug}")
 
 
@@ -180,8 +181,8 @@ def _arguments(taking: _Taking) -> str:
     return f"{taking.request.tool} {shlex.quote(shown(taking.request.path))}" if elsewhere else taking.request.tool
 
 
-def _here_already(taking: _Taking, candidate: Candidate, origin: TakeoverOrigin) -> str | None:
-    """The workflow that was made of it, or that it was made by."""
+def _existing_workflow(taking: _Taking, candidate: Candidate, origin: TakeoverOrigin) -> str | None:
+    """The workflow that was imported from this candidate, or whose change the candidate is."""
     for slug, known in taking.here.items():
         if known is not None and (known.tool, known.name, known.path) == (origin.tool, origin.name, origin.path):
             return slug
@@ -197,42 +198,42 @@ def _plain_name(name: str) -> str:
 
 
 def _claims(candidate: Candidate) -> str:
-    """What the other tool says of it, in a line."""
-    shortest = list(candidate.said.items())[:4]
-    return ", ".join(f"{name} {said[:40]}" for name, said in shortest)
+    """What the other tool recorded, as one line."""
+    return ", ".join(f"{name} {claim[:40]}" for name, claim in list(candidate.said.items())[:4])
 
 
 def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str, bytes], list[TakeoverRow]]:
-    """Its documents as they are kept here: without secrets, and beside what has their place already."""
+    """The documents for the import: without secrets, and under another name if the place is occupied."""
     paths = taking.context.layout.workflow(slug, candidate.change)
     documents: dict[str, bytes] = {}
     rows: list[TakeoverRow] = []
     left = [name for name in candidate.documents if name.startswith(f"{ASIDE}/")][_MOST_ASIDE:]
     if left:
-        why = f"has {len(left) + _MOST_ASIDE} files beside its documents; the last {len(left)} of them stay there"
+        why = f"it has {len(left) + _MOST_ASIDE} other files; the last {len(left)} are not imported"
         rows.append(TakeoverRow("file", candidate.path, slug, "left", why))
     for name, data in candidate.documents.items():
         if name in left:
             continue
         clean = data
-        # What stays in its place is the project's own file, and is kept as any document that a person wrote.
+        # A file that stays in its place belongs to the project, like any document that a person wrote.
         if not (candidate.change and name.startswith("change/")):
             scanned = taking.redactor.scan(data, name, trusts_pragma=True)
             clean = scanned.clean.data
             rows += [
                 TakeoverRow(
-                    "secret", f"{candidate.path}/{name}", slug, "note", f"{one.rule} in line {one.line} is hidden here"
+                    "secret", f"{candidate.path}/{name}", slug, "note",
+                    f"{finding.rule} in line {finding.line} is masked here",
                 )
-                for one in scanned.findings
-            ]
-        there = _bytes_at(paths.document(name))
-        if there is None or there == clean:
+                for finding in scanned.findings
+            ]  # fmt: skip
+        existing = _bytes_at(paths.document(name))
+        if existing is None or existing == clean:
             documents[name] = clean
             continue
         documents[f"{ASIDE}/{name}"] = clean
         where = shown(os.path.relpath(paths.document(name), taking.context.project))
-        why = f"{where} is another file; this one is kept as {ASIDE}/{name} of the workflow"
-        rows.append(TakeoverRow("document", f"{candidate.path}/{name}", slug, "conflict", why, "compare the two"))
+        why = f"{where} differs; this file was imported as {ASIDE}/{name} of the workflow"
+        rows.append(TakeoverRow("document", f"{candidate.path}/{name}", slug, "conflict", why, "compare the two files"))
     return documents, rows
 
 
@@ -256,7 +257,7 @@ def _bytes_at(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError:
-        return b"\0"  # a folder, a fifo: something else, whatever it is
+        return b"\0"  # a folder, a fifo or the like: the place is occupied
 
 
 def _with_line(line: int, message: str) -> str:

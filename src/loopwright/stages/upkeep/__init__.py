@@ -1,1 +1,1 @@
-"""What doctor and gc look for, and what a crash left behind."""
+"""What `doctor` checks and `gc` keeps: agents, workflows, leftover files and branches."""

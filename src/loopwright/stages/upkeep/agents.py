@@ -1,4 +1,4 @@
-"""Each known agent on this machine: where it is, which version, who is logged in, and what is let in for it."""
+"""Each known agent on this machine: path, version, login, and what its sandbox gets."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from loopwright.runner.admission import no_address
 from loopwright.stages.context import Context
 from loopwright.workspace.settings_model import AgentSettings
 
-_BY_HAND = "you, or a session of yours, by `loopwright loop turn`; not confined by us, the checks are"
+_BY_HAND = "you take its turns with `loopwright loop turn`; your work is not isolated, but the checks are"
 
 
 class AgentState(msgspec.Struct, frozen=True):
-    """One agent as it is here."""
+    """The state of one agent."""
 
     name: str
     health: Literal["ok", "note", "problem"]
@@ -28,7 +28,7 @@ class AgentState(msgspec.Struct, frozen=True):
 
 
 def check_agents(context: Context) -> Iterator[AgentState]:
-    """Every agent with a program of its own; one that nobody installed is no problem, unless the settings name it."""
+    """The state of every agent; a missing program is a problem only if the settings name the agent."""
     for agent in context.known_agents():
         if isinstance(agent, HasNeeds):
             yield _state(context, agent.name, agent.needs)
@@ -38,32 +38,32 @@ def check_agents(context: Context) -> Iterator[AgentState]:
 
 def _state(context: Context, name: str, needs: Needs) -> AgentState:
     agents = context.settings.values.agents
-    missed: Literal["note", "problem"] = "problem" if name in agents.in_use else "note"
+    severity: Literal["note", "problem"] = "problem" if name in agents.in_use else "note"
     program = look_for_program(needs, context.environment)
     if isinstance(program, Unusable):
-        return AgentState(name, missed, program.why, program.fix)
+        return AgentState(name, severity, program.why, program.fix)
     login = needs.is_logged_in(context.environment)
-    found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
+    found = f"{shown(program.path)} {program.shown_version or '(version not reported)'}"
     if needs.has_login and login is None:
         own = agents.named.get(name, AgentSettings())
-        # Where it could still be let in, by a variable of the user's or in a way that we do not know, it is tried.
+        # A login may exist in a variable of the user, or in a way that Loopwright does not know.
         unknown = needs.says_no_login or bool(own.env)
-        return AgentState(name, "note" if unknown else missed, f"{found}; nobody seems to be logged in", needs.login)
-    who = shown(login) if login else "nobody, and none is needed"
-    let_in = _let_in(context, name, needs)
-    return AgentState(name, "ok", f"{found}; login by {who}; let in: {let_in}")
+        return AgentState(name, "note" if unknown else severity, f"{found}; no login found", needs.login)
+    login_text = f"login: {shown(login)}" if login else "no login needed"
+    admitted = _admitted(context, name, needs)
+    return AgentState(name, "ok", f"{found}; {login_text}; its sandbox gets: {admitted}")
 
 
-def _let_in(context: Context, name: str, needs: Needs) -> str:
+def _admitted(context: Context, name: str, needs: Needs) -> str:
     own = context.agent_settings(name)
-    variables = [one for one in (*needs.variables, *own.env) if context.environment.get(one)]
+    variables = [variable for variable in (*needs.variables, *own.env) if context.environment.get(variable)]
     files = [_lent(context, name, credential) for credential in needs.credentials]
     written = [key.place for key in needs.written if key.is_let_in]
     return ", ".join((*dict.fromkeys((*variables, *filter(None, files), *written)), *_network(context, name, needs)))
 
 
 def _lent(context: Context, name: str, credential: Credential) -> str:
-    """A credential file; of one with several logins those that are lent."""
+    """A credential file, with the logins in it that the agent gets."""
     if not credential.is_there(context.environment):
         return ""
     held = credential.held(context.environment)
@@ -72,7 +72,7 @@ def _lent(context: Context, name: str, credential: Credential) -> str:
     listed = ", ".join(held)
     if len(held) == 1:
         return f"{credential.file} (of {listed})"
-    return f"{credential.file} (of {listed}; a model in agents.{name}.model lets in one)"
+    return f"{credential.file} (of {listed}; set agents.{name}.model to pass only one)"
 
 
 def _network(context: Context, name: str, needs: Needs) -> tuple[str, ...]:

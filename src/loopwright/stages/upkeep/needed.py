@@ -1,4 +1,4 @@
-"""What `gc` may not take: runs that a workflow's gates still read, and bytes that something may ask for."""
+"""What `gc` must keep: runs that workflows still need, stored documents, and work that was not handed in."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _WORDS = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def needed_runs(context: Context) -> dict[str, str]:
-    """Each run that a workflow which is not archived yet rests on, by the workflow's name."""
-    found: dict[str, str] = {}
+    """Each run that a workflow still needs, with the name of the workflow. Archived workflows need none."""
+    needed: dict[str, str] = {}
     entries = context.store.journal.entries()
     started = {entry.data["run_id"]: entry.data.get("workflow") for entry in entries if entry.kind == STARTED}
     for slug in context.layout.workflow_slugs():
         known = look(context.layout.workflow(slug))
         if known.damage is not None or known.workflow is None:
-            # Nobody knows what it rests on: every run that was made for it stays.
-            found |= dict.fromkeys((one for one, owner in started.items() if owner == slug), slug)
+            # Its needs are unknown: every run that was made for it stays.
+            needed |= dict.fromkeys((run_id for run_id, owner in started.items() if owner == slug), slug)
             continue
         workflow = known.workflow
         if isinstance(workflow.at, Archived) and not workflow.at.pending:
             continue
         verified = workflow.verification
-        runs = [one.run_id for one in workflow.controls.values()]
+        runs = [control.run_id for control in workflow.controls.values()]
         runs += verified.run_ids if verified is not None else ()
-        # Also what its audit and its record speak of, while the work goes on.
+        # Its audit and its record name runs, too.
         words = _words_of(context, slug)
-        found |= dict.fromkeys((*runs, *(one for one in started if one in words)), slug)
-    return found
+        needed |= dict.fromkeys((*runs, *(run_id for run_id in started if run_id in words)), slug)
+    return needed
 
 
 def _words_of(context: Context, slug: str) -> set[str]:
@@ -59,12 +59,12 @@ def _text(path: Path) -> bytes:
 
 
 def unneeded(context: Context) -> list[Path]:
-    """Kept bytes of workflows that nothing asks for any more."""
+    """Stored documents of workflows that are no longer needed."""
     return [path for slug in context.layout.workflow_slugs() for path in _of(context, slug)]
 
 
 def remove_unneeded(context: Context) -> list[Path]:
-    """The same, removed; under each workflow's lock, for bytes are kept a moment before an event names them."""
+    """Remove them, under the lock of each workflow: documents are stored just before an event names them."""
     removed: list[Path] = []
     for slug in context.layout.workflow_slugs():
         with locked(context.layout.lock(f"workflow-{slug}")):
@@ -79,33 +79,35 @@ def _of(context: Context, slug: str) -> list[Path]:
 
 
 def left_by_hand(context: Context) -> dict[Path, str]:
-    """Those of this workspace's loops, each with its loop: the folders with the work."""
+    """Folders with work by hand that was not handed in, each with its loop."""
     loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
-    found = place.unfinished(context.wanted_sandbox_root(), context.project)
-    return {SandboxFolders(folder).repo: loops[work] for folder, work in found.items() if work in loops}
+    unfinished = place.unfinished(context.wanted_sandbox_root(), context.project)
+    return {SandboxFolders(folder).repo: loops[work] for folder, work in unfinished.items() if work in loops}
 
 
 def still_wanted(context: Context) -> frozenset[Path]:
-    """Sandboxes with work that is nowhere else, of loops that are not done, or not ours: only a person removes them."""
+    """Sandboxes with the only copy of work, of loops that are not completed or unknown: only a person removes them."""
     loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
-    found = place.unfinished(context.wanted_sandbox_root(), context.project)
-    return frozenset(folder for folder, work in found.items() if work not in loops or _may_go_on(context, loops[work]))
+    unfinished = place.unfinished(context.wanted_sandbox_root(), context.project)
+    return frozenset(
+        folder for folder, work in unfinished.items() if work not in loops or _may_continue(context, loops[work])
+    )
 
 
-def _may_go_on(context: Context, loop_id: str) -> bool:
+def _may_continue(context: Context, loop_id: str) -> bool:
     try:
-        # One that was stopped, or failed, can be tried again.
+        # A stopped or failed loop can be retried.
         return not isinstance(loops_of(context).load(loop_id).phase, Completed)
     except LoopwrightError:
-        return True  # what can't be read may still go on
+        return True  # an unreadable loop may be repaired
 
 
 def drop_finished_homes(context: Context) -> None:
-    """Those of loops that are over or gone, and what a process that died left of other work."""
+    """Remove home folders of loops that ended or were deleted, and of other work whose process died."""
     root = context.wanted_sandbox_root()
-    goes_on = {work_of(loop_id) for loop_id in loops_of(context).ids() if not _is_over(context, loop_id)}
+    unfinished = {work_of(loop_id) for loop_id in loops_of(context).ids() if not _is_over(context, loop_id)}
     for work in homes.works_with_homes(root, context.project):
-        if work not in goes_on and not place.is_in_use(root / work):
+        if work not in unfinished and not place.is_in_use(root / work):
             homes.drop_homes(root, context.project, work)
 
 
@@ -113,4 +115,4 @@ def _is_over(context: Context, loop_id: str) -> bool:
     try:
         return loops_of(context).load(loop_id).is_over
     except LoopwrightError:
-        return False  # what can't be read may still be mended
+        return False  # an unreadable loop may be repaired

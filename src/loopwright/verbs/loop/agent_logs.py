@@ -1,4 +1,4 @@
-"""What a loop's agents and commands print, as it is kept: redacted, one file for each program."""
+"""The output of the agents and commands of a loop: redacted, one file for each program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ACTIONS_KEPT = 8
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """Lines that a program printed since the last look; `unfinished` is the one that it is still at."""
+    """Lines that a program printed since the last look; `unfinished` is a last line without its end."""
 
     name: str
     lines: tuple[str, ...]
@@ -24,17 +24,17 @@ class Printed(msgspec.Struct, frozen=True):
 
 
 def agent_logs(layout: Layout, loop_id: str, action_id: str = "") -> list[Path]:
-    """The logs of agents and of their hypotheses' commands, the oldest first; of one action, or of all."""
+    """The logs of agents and of the commands of hypotheses, oldest first; of one action, or of all."""
     turns = layout.loop(loop_id).progress / "turns"
-    found: list[Path] = []
+    logs: list[Path] = []
     for name in _names(turns, action_id):
         path = turns / name
-        found += [path] if name.endswith(".log") else [path / log for log in _names(path, "program-")]
-    return _by_age(found)
+        logs += [path] if name.endswith(".log") else [path / log for log in _names(path, "program-")]
+    return _by_age(logs)
 
 
 def validation_logs(layout: Layout, loop_id: str) -> list[Path]:
-    """The logs of the loop's validations, the oldest first."""
+    """The logs of the validations of a loop, oldest first."""
     return _by_age(
         [
             layout.runs / run / "logs" / log
@@ -45,12 +45,12 @@ def validation_logs(layout: Layout, loop_id: str) -> list[Path]:
 
 
 def all_logs(layout: Layout, loop_id: str) -> list[Path]:
-    """Both, the oldest first."""
+    """The logs of agents and validations, oldest first."""
     return _by_age([*agent_logs(layout, loop_id), *validation_logs(layout, loop_id)])
 
 
 class Tail:
-    """Reads on where the last look ended: first the end of what was printed last, from then on all that is printed."""
+    """Reads new output since the last look. The first look reads the end of the newest log; with `whole`, all logs."""
 
     def __init__(self, layout: Layout, *, whole: bool = False) -> None:
         self._layout = layout
@@ -58,11 +58,11 @@ class Tail:
         self._actions: deque[str] = deque(maxlen=_ACTIONS_KEPT)
         self._offsets: dict[Path, int] = {}
         self._is_first = True
-        self._old: list[Path] = []  # of actions that were over before the first look
+        self._old: list[Path] = []  # logs of actions that ended before the first look
         self._rests: dict[Path, bytes] = {}
 
     def read(self, loop: Loop, started: tuple[str, ...] = ()) -> tuple[Printed, ...]:
-        """What is new, program by program; `started` are the actions that began since the last look."""
+        """The new output, program by program; `started` are the actions that started since the last look."""
         if self._is_first:
             self._is_first = False
             logs = [path for path in all_logs(self._layout, loop.loop_id) if _size(path)]
@@ -72,13 +72,13 @@ class Tail:
             self._old = logs if self._whole else logs[-1:]
         at = (loop.under_way.id,) if loop.under_way is not None else ()
         self._actions += (name for name in (*started, *at) if name not in self._actions)
-        of_agents = [log for action in self._actions for log in agent_logs(self._layout, loop.loop_id, action)]
-        logs = _by_age([*of_agents, *validation_logs(self._layout, loop.loop_id), *self._old])
-        news = (self._read_on(path, is_over=not at or path != logs[-1]) for path in dict.fromkeys(logs))
-        return tuple(printed for printed in news if printed is not None)
+        turns = [log for action in self._actions for log in agent_logs(self._layout, loop.loop_id, action)]
+        logs = _by_age([*turns, *validation_logs(self._layout, loop.loop_id), *self._old])
+        outputs = (self._read_on(path, is_over=not at or path != logs[-1]) for path in dict.fromkeys(logs))
+        return tuple(printed for printed in outputs if printed is not None)
 
     def _read_on(self, path: Path, *, is_over: bool) -> Printed | None:
-        """What is new in one log; the last line of a program that is over is whole, whether it ended it or not."""
+        """The new output in one log; if the program ended, its last line counts even without a line break."""
         offset, rest = self._offsets.get(path, 0), self._rests.get(path, b"")
         data = _read(path, offset) if _size(path) > offset else b""
         if not data and not (rest and is_over):
@@ -101,7 +101,7 @@ def _read(path: Path, offset: int) -> bytes:
 
 
 def _text(line: bytes) -> str:
-    """What a terminal would show of it in the end: a progress bar overwrites itself."""
+    """The line as a terminal shows it in the end: a progress bar overwrites itself."""
     return line.decode("utf-8", "replace").rstrip("\r").rpartition("\r")[2]
 
 

@@ -1,4 +1,4 @@
-"""`loopwright loop start --detach`: a worker that outlives the terminal it was started from."""
+"""`loopwright loop start --detach`: a worker that continues after its terminal is closed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_S = 20.0
 
 
 class Detached(msgspec.Struct, frozen=True):
-    """A worker in the background, and the log of its output."""
+    """A worker in the background, and the file with its output."""
 
     loop_id: str
     pid: int
@@ -33,19 +33,19 @@ class Detached(msgspec.Struct, frozen=True):
 
 
 class StartFailure(msgspec.Struct, frozen=True):
-    """Why a worker could not begin, as it tells the process that started it."""
+    """Why a worker could not start; a message from the worker to the process that started it."""
 
     code: str
     message: str
 
 
 def start_detached(context: Context, loop_id: str) -> Detached:
-    """Start a worker, and wait until it has taken the loop over."""
+    """Start a worker, and wait until it drives the loop."""
     store = loops_of(context)
     if has_worker(context, loop_id):
         raise driven_already(context, loop_id)
     context.prompts()
-    # Not in the worker: a person should hear at once what the rules refuse.
+    # Here and not in the worker: the caller should see a refusal of the rules at once.
     with store.changing(loop_id) as opened:
         if not opened.loop.is_for_a_worker:
             opened.apply(e.LoopStarted(), actor())
@@ -62,7 +62,7 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     pid = process.detach(argv, cwd=context.project, env=context.environment, log=output)
     until = time.monotonic() + _LONGEST_S
     while time.monotonic() < until:
-        # First whether it ended, then whether it arrived: a quick worker has done both.
+        # First whether the worker ended, then whether it arrived: a quick worker has done both.
         ended, _ = os.waitpid(pid, os.WNOHANG)
         if _has_arrived(events, before, pid):
             return Detached(loop_id, pid, output)
@@ -72,22 +72,19 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     raise LoopRefused(
         "not_started",
         f"the worker ended at once: {_reason(failure)}",
-        hint=f"see {shown(output)}; `loopwright loop show {loop_id}` says how the loop stands",
+        hint=f"see {shown(output)}; `loopwright loop show {loop_id}` shows the loop",
     )
 
 
 def write_failure(path: Path, problem: LoopwrightError) -> None:
-    """Tell the process that started this worker why the worker ends."""
+    """Report to the process that started this worker why the worker ends."""
     with suppress(StorageFailed):
         replace_without_sync(path, codec.to_json(StartFailure(problem.code, problem.message)))
 
 
 def _reason(path: Path) -> str:
-    try:
-        failure = codec.from_json(path.read_bytes(), StartFailure)
-    except (OSError, codec.Undecodable):
-        return "it gave no reason"
-    return f"{failure.code}: {failure.message}"
+    failure = codec.read_json(path, StartFailure)
+    return f"{failure.code}: {failure.message}" if failure is not None else "it gave no reason"
 
 
 def _has_arrived(events: Path, start: int, pid: int) -> bool:

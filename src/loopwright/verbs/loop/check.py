@@ -1,4 +1,4 @@
-"""`loopwright loop check`: whether a loop's files fit together, and what can be saved where they do not."""
+"""`loopwright loop check`: whether the files of a loop are consistent; with `fix`, rebuild them."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ _REQUIRED = (
 
 
 class LoopCheck(msgspec.Struct, frozen=True):
-    """One loop: what is wrong with it, what was mended, and what a person should know."""
+    """One loop: problems, repairs, and notes for a person."""
 
     loop_id: str
     problems: tuple[str, ...] = ()
-    mended: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = msgspec.field(default=(), name="mended")
     notes: tuple[str, ...] = ()
 
 
 def check_loops(context: Context, loop_id: str | None, *, fix: bool) -> list[LoopCheck]:
-    """One loop, or all."""
+    """Check one loop, or all."""
     store = loops_of(context)
     return [_check(context, store, name, fix=fix) for name in ([loop_id] if loop_id else store.ids())]
 
 
 def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> LoopCheck:
-    mended: list[str] = []
+    repairs: list[str] = []
     problems = _in_the_log(store, loop_id)
     if problems and fix:
         try:
-            mended.append(_rebuild(context, store, loop_id, problems[0]))
-        except LoopwrightError as problem:  # one that can't be saved must not keep the others
+            repairs.append(_rebuild(context, store, loop_id, problems[0]))
+        except LoopwrightError as problem:  # one lost loop must not prevent the repair of the others
             return LoopCheck(loop_id, (*problems, problem.message))
         problems = []
     if not problems:
@@ -57,34 +57,34 @@ def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Lo
             problems += _in_the_state_file(store, loop_id)
             loop = store.load(loop_id)
         except LoopwrightError as problem:
-            return LoopCheck(loop_id, (*problems, problem.message), tuple(mended))
+            return LoopCheck(loop_id, (*problems, problem.message), tuple(repairs))
         if problems and fix:
             store.remake(loop_id)
-            mended += [f"{one}: made anew from the log" for one in problems]
+            repairs += [f"{text}: written again from the log" for text in problems]
             problems = []
-        return LoopCheck(loop_id, (*problems, *_in_the_loop(loop)), tuple(mended), tuple(_notes(context, loop)))
-    return LoopCheck(loop_id, tuple(problems), tuple(mended))
+        return LoopCheck(loop_id, (*problems, *_in_the_loop(loop)), tuple(repairs), tuple(_notes(context, loop)))
+    return LoopCheck(loop_id, tuple(problems), tuple(repairs))
 
 
 def _in_the_log(store: LoopStore, loop_id: str) -> list[str]:
     paths = store.paths(loop_id)
     if not paths.events.exists():
         return [f"{shown(paths.events.name)} is missing"]
-    found = log.replay(paths.events)
+    replayed = log.replay(paths.events)
     head = read_head(paths)
-    if found.state is None and (found.damage is None or found.is_torn):
+    if replayed.state is None and (replayed.damage is None or replayed.is_torn):
         return [f"{shown(paths.events.name)} is empty"]
-    if found.damage is not None and not found.is_torn:
-        return [f"{shown(paths.events.name)} is damaged behind byte {found.sound_bytes}: {found.damage}"]
+    if replayed.damage is not None and not replayed.is_torn:
+        return [f"{shown(paths.events.name)} is damaged after byte {replayed.sound_bytes}: {replayed.damage}"]
     if head is not None and head.log_bytes > (size := paths.events.stat().st_size):
-        return [f"{shown(paths.events.name)} has {size} bytes, and had {head.log_bytes}"]
-    if head is not None and head.log_bytes == size and head.last_line != found.last_line:
-        return [f"{shown(paths.events.name)} is damaged: its last line is not what was written"]
+        return [f"{shown(paths.events.name)} has {size} bytes, but had {head.log_bytes}"]
+    if head is not None and head.log_bytes == size and head.last_line != replayed.last_line:
+        return [f"{shown(paths.events.name)} is damaged: its last line was changed"]
     return []
 
 
 def _was_cut_short(store: LoopStore, loop_id: str) -> bool:
-    """Whether somebody died between the log and what others read: that is no damage, and the next look mends it."""
+    """Whether a process died after it wrote the log: that is not damage, the next read updates the other files."""
     paths = store.paths(loop_id)
     head = read_head(paths)
     if head is None:
@@ -97,19 +97,19 @@ def _in_the_state_file(store: LoopStore, loop_id: str) -> list[str]:
     try:
         document: dict[str, Any] = codec.from_json(paths.state.read_bytes(), dict)
     except (OSError, codec.Undecodable) as problem:
-        return [f"{shown(paths.state.name)} can't be read: {problem}"]
-    found = [f"{name} is missing" for name in _REQUIRED if name not in document]
+        return [f"{shown(paths.state.name)} is unreadable: {problem}"]
+    problems = [f"{name} is missing" for name in _REQUIRED if name not in document]
     if document.get("status") not in _STATUSES:
-        found.append(f"status {document.get('status')} is none that we know")
+        problems.append(f"status {document.get('status')} is unknown")
     skill = document.get("skill_state")
     develop = skill.get("develop") if isinstance(skill, dict) else None
     if isinstance(develop, dict) and isinstance(tasks := develop.get("tasks"), list):
         if develop.get("total") != len(tasks):
-            found.append("skill_state.develop.total is not the number of tasks")
+            problems.append("skill_state.develop.total is not the number of tasks")
         done = sum(isinstance(task, dict) and task.get("status") == "completed" for task in tasks)
         if develop.get("completed") != done:
-            found.append("skill_state.develop.completed is not the number of completed tasks")
-    return [*found, *_in_the_task_list(store, loop_id)]
+            problems.append("skill_state.develop.completed is not the number of completed tasks")
+    return [*problems, *_in_the_task_list(store, loop_id)]
 
 
 def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
@@ -118,41 +118,41 @@ def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
         listed = tasks_in(path.read_bytes())
         loop = log.replay(store.paths(loop_id).events).state
     except (OSError, NotTaken) as problem:
-        return [f"{shown(path.name)} can't be read: {problem}"]
+        return [f"{shown(path.name)} is unreadable: {problem}"]
     if loop is not None and [task_line(task) for task in listed] != [task_line(task) for task in loop.tasks]:
-        return [f"{shown(path.name)} does not list the loop's tasks"]
+        return [f"{shown(path.name)} does not list the tasks of the loop"]
     return []
 
 
 def _in_the_loop(loop: Loop) -> list[str]:
     if isinstance(loop.phase, Completed) and not loop.phase.forced and not loop.validation.holds:
-        return ["it is completed without a passed validation"]
+        return ["the loop is completed without a passed validation"]
     return []
 
 
 def _notes(context: Context, loop: Loop) -> list[str]:
     notes = []
     if isinstance(loop.phase, Running) and not has_worker(context, loop.loop_id):
-        notes.append(f"it is running and no process drives it; `loopwright loop resume {loop.loop_id}` goes on")
+        notes.append(f"the loop is running, but no process drives it; `loopwright loop resume {loop.loop_id}`")
     if isinstance(loop.phase, Created) and not loop.tasks and not loop.description:
-        notes.append("it has neither a task nor a description")
+        notes.append("the loop has neither tasks nor a description")
     return notes
 
 
 def _rebuild(context: Context, store: LoopStore, loop_id: str, why: str) -> str:
-    """A new log from the best that is left; everything that is damaged stays beside it."""
+    """Write a new log from the best remaining source; copies of damaged files are kept."""
     paths = store.paths(loop_id)
     refuse_the_future(paths.state)
     head = read_head(paths)
-    found = log.replay(paths.events) if paths.events.exists() else None
-    now = stamp(context.clock())
-    if head is not None and (found is None or found.state is None or head.loop.revision >= found.state.revision):
+    replayed = log.replay(paths.events) if paths.events.exists() else None
+    state = replayed.state if replayed is not None else None
+    if head is not None and (state is None or head.loop.revision >= state.revision):
         loop, source = head.loop, "its last known state"
-    elif found is not None and found.state is not None:
-        loop, source = found.state, f"the first {found.sound_bytes} bytes of its log"
+    elif replayed is not None and state is not None:
+        loop, source = state, f"the first {replayed.sound_bytes} bytes of its log"
     else:
-        loop, source = restored_loop(paths, now), "its state file, task list and pages"
+        loop, source = restored_loop(paths, stamp(context.clock())), "its state file, task list and pages"
     if paths.events.exists():
-        copy_aside(paths.events)  # the new log takes its place in one step
+        copy_aside(paths.events)  # the new log replaces the old one in one step
     store.restore(loop, source, actor())
     return f"{why}: rebuilt from {source}"

@@ -1,4 +1,4 @@
-"""`loopwright loop new, pause, resume, stop, retry, complete, accept`: a person steers a loop; no worker is needed."""
+"""Control of a loop by a person: new, pause, resume, stop, retry, complete, accept, answer, choose, mode."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ __all__ = [
 
 
 def new_loop(context: Context, request: LoopRequest) -> Loop:
-    """Make a loop. It does nothing until it is started."""
+    """Create a loop. It does nothing until it is started."""
     return create_loop(context, request)
 
 
 def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
-    """Hold it for the operator; a worker freezes what it runs within a second."""
+    """Hold the loop for the operator; its worker freezes all child processes within a second."""
     by = actor()
     hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {by}", since=stamp(context.clock()))
     return _apply(context, loop_id, e.HoldPlaced(hold=hold), revision)
@@ -53,13 +53,13 @@ def resume(
     task_budget: Budget = NO_LIMITS,
     revision: int | None = None,
 ) -> Loop:
-    """Lift every hold that a person can lift; the budget's hold too, if the budget now has room."""
+    """Lift every hold that a person can lift, and a budget hold if the new budget allows more."""
     require_person(context.environment, "loop resume")
     return lift_holds(context, loop_id, budget=budget, task_budget=task_budget, revision=revision)
 
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
-    """End it; a worker ends every child. What a worker that died left running is ended here."""
+    """End the loop; its worker ends all child processes. Children of a dead worker are ended here."""
     stopped = _apply(context, loop_id, e.LoopStopped(by=actor()), revision)
     lock = try_lock(context.layout.loop_worker(loop_id)) if stopped.worker is not None else None
     if lock is not None:
@@ -71,33 +71,33 @@ def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop
 
 
 def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, revision: int | None = None) -> Loop:
-    """Another attempt; with more iterations where those were used up."""
+    """Start another attempt; `max_iterations` sets a new limit."""
     if max_iterations is not None:
         require_person(context.environment, "loop retry --max-iterations")
     return _apply(context, loop_id, c.Retry(max_iterations=max_iterations), revision)
 
 
 def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
-    """Another limit."""
+    """Set a new limit of iterations."""
     require_person(context.environment, "giving a loop more iterations")
     return _apply(context, loop_id, e.IterationsGiven(max_iterations=most), revision)
 
 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
-    """A person says that it is done, and why: that stays on record."""
+    """Close the loop as done by the decision of a person; the reason is recorded."""
     require_person(context.environment, "loop complete")
     return _apply(context, loop_id, c.Finish(forced=fit_words(context, "the reason", reason)), revision)
 
 
 def accept(context: Context, loop_id: str, *, reason: str = "", revision: int | None = None) -> Loop:
-    """A person takes work that nothing proves: who and why stay on record."""
+    """Accept work that nothing proves; person and reason are recorded."""
     require_person(context.environment, "loop accept")
-    said = fit_words(context, "the reason", reason) if reason else ""
-    return _apply(context, loop_id, c.Accept(by=actor(), reason=said), revision)
+    text = fit_words(context, "the reason", reason) if reason else ""
+    return _apply(context, loop_id, c.Accept(by=actor(), reason=text), revision)
 
 
 def is_held(loop: Loop) -> bool:
-    """Whether it may not go on."""
+    """Whether the loop is held."""
     return isinstance(loop.phase, Held)
 
 
@@ -107,20 +107,18 @@ def _apply(context: Context, loop_id: str, change: c.Proposal, revision: int | N
 
 
 def answer(context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None) -> Loop:
-    """Put the answer on record; the hold is lifted when nothing is open any more."""
+    """Record the answer; the hold is lifted when no question is open."""
     require_person(context.environment, "loop answer")
     return answer_decision(context, loop_id, decision_id, text, revision=revision)
 
 
 def choose(context: Context, loop_id: str, action: Action, *, revision: int | None = None) -> Loop:
-    """What is next; whoever drives the loop then does it."""
+    """Choose the next action; the worker of the loop carries it out."""
     require_person(context.environment, "loop choose")
-    with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(c.Choose(action=action, action_id=f"a-{secrets.token_hex(4)}"), actor())
+    return _apply(context, loop_id, c.Choose(action=action, action_id=f"a-{secrets.token_hex(4)}"), revision)
 
 
 def set_mode(context: Context, loop_id: str, mode: Mode, *, revision: int | None = None) -> Loop:
-    """Let the rules choose from now on, or a person."""
+    """From now on, let the rules or a person choose each action."""
     require_person(context.environment, "loop mode")
-    with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(e.ModeSet(mode=mode), actor())
+    return _apply(context, loop_id, e.ModeSet(mode=mode), revision)

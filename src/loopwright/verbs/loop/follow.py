@@ -1,4 +1,4 @@
-"""`loopwright loop watch`: a loop as it changes, from any terminal."""
+"""`loopwright loop watch, logs`: follow a loop as it changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RECENT = 100
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """How a loop stands, what happened and was printed since the last look, and whether a process drives it."""
+    """A loop, its events and output since the last look, and whether a process drives it."""
 
     loop: Loop
     lines: tuple[log.Line, ...]
@@ -32,9 +32,9 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class LoopFollower:
-    """Looks at a loop again and again; it takes a file up only when that changed.
+    """Looks at a loop repeatedly; a file is read again only if it changed.
 
-    What happened up to the revision `since` is not told again; `whole_logs` tells what was printed from the begin.
+    Events up to the revision `since` are left out. With `whole_logs` the output is read from the start.
     """
 
     def __init__(self, context: Context, loop_id: str, *, since: int = 0, whole_logs: bool = False) -> None:
@@ -49,7 +49,7 @@ class LoopFollower:
         self._loop: Loop | None = None
 
     def look(self) -> Seen:
-        """The loop now."""
+        """The current loop, and what is new."""
         loop = self._loop
         lines: tuple[log.Line, ...] = ()
         stats = self._stat()
@@ -65,14 +65,14 @@ class LoopFollower:
         return Seen(loop, lines, has_worker, clocks, self._tail.read(loop, started))
 
     def _new_lines(self) -> tuple[log.Line, ...]:
-        found = list(log.lines(self._store.paths(self._loop_id).events, start=self._offset))
-        self._offset = found[-1][0] if found else self._offset
-        for _, line in found:
+        entries = list(log.lines(self._store.paths(self._loop_id).events, start=self._offset))
+        self._offset = entries[-1][0] if entries else self._offset
+        for _, line in entries:
             self._clocked = clocked(self._clocked, line)
-        return tuple(line for _, line in found if line.revision > self._since)
+        return tuple(line for _, line in entries if line.revision > self._since)
 
     def _stat(self) -> tuple[tuple[int, int, int], ...]:
-        """The log grows with each change; the state file is what other tools write."""
+        """The log changes with each event; other tools write the state file."""
         paths = self._store.paths(self._loop_id)
         return tuple(_stat(path) for path in (paths.events, paths.state))
 
@@ -80,7 +80,7 @@ class LoopFollower:
 def follow(
     context: Context, loop_id: str, cancellation: Cancellation, *, since: int = 0, whole_logs: bool = False
 ) -> Iterator[Seen]:
-    """A look at each change, the first at once, until the loop is over or the watcher has seen enough."""
+    """The current loop, then each change, until the loop ends or a stop is requested."""
     follower = LoopFollower(context, loop_id, since=since, whole_logs=whole_logs)
     had_worker = None
     while True:
@@ -94,21 +94,21 @@ def follow(
 
 def _stat(path: Path) -> tuple[int, int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return (0, 0, 0)
-    return (found.st_ino, found.st_mtime_ns, found.st_size)
+    return (status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 def history(context: Context, loop_id: str, *, since: int = 0) -> Iterator[log.Line]:
-    """The lines of the log behind a revision, oldest first."""
+    """The lines of the log after a revision, oldest first."""
     store = loops_of(context)
     store.load(loop_id)
     return (line for _, line in log.lines(store.paths(loop_id).events) if line.revision > since)
 
 
 def agent_output(context: Context, loop_id: str, cancellation: Cancellation | None = None) -> Iterator[Printed]:
-    """What the loop's agents and tests printed, oldest first; with a cancellation it goes on until that or the end."""
+    """The output of agents and tests, oldest first. With a cancellation it follows the loop until then or its end."""
     follower = LoopFollower(context, loop_id, whole_logs=True)
     while True:
         seen = follower.look()

@@ -18,12 +18,12 @@ from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.stages.context import Context, loops_of
-from loopwright.stages.loop_worker import as_worker, nobody, worker_context_for
+from loopwright.stages.loop_worker import as_worker, no_choice, worker_context_for
 from loopwright.stages.person import actor
 
 
 class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted: by whom, how many at most, and whether to look only."""
+    """The planning agent, the limit of tasks, and whether to add them."""
 
     agent: str = ""
     most: int | None = None
@@ -31,7 +31,7 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True):
-    """What came of it; the turn is paid for also where nothing was added."""
+    """The proposed tasks, and whether they were added. The turn costs in both cases."""
 
     loop: Loop
     tasks: tuple[Task, ...]
@@ -39,24 +39,24 @@ class Generated(msgspec.Struct, frozen=True):
 
 
 def generate_tasks(context: Context, loop_id: str, request: GenerateRequest, cancellation: Cancellation) -> Generated:
-    """Ask once, within the loop's budget and in a sandbox, while nobody drives the loop."""
+    """Ask an agent once, within the budget of the loop and in a sandbox, while no process drives the loop."""
     store = loops_of(context)
     loop = store.load(loop_id)
     if not loop.description.strip() and not loop.tasks:
         raise LoopRefused(
             "nothing_to_do",
-            f"the loop {loop_id} has neither a description nor a task to plan from",
-            hint="make it with --description",
+            f"loop {loop_id} has neither a description nor tasks to plan from",
+            hint="create a loop with `loopwright loop new TITLE --description TEXT`",
         )
     with as_worker(context, loop_id):
-        worker_context = worker_context_for(context, cancellation, Freezer(), nobody)
+        worker_context = worker_context_for(context, cancellation, Freezer(), no_choice)
         try:
             tasks = _planned(store, loop_id, worker_context, request)
-        except HeldBack as back:
-            hint = _way_on(store.load(loop_id), back.hold)
-            raise LoopRefused(back.hold.code, back.hold.message, hint=hint) from back
+        except HeldBack as held_back:
+            hint = _next_command(store.load(loop_id), held_back.hold)
+            raise LoopRefused(held_back.hold.code, held_back.hold.message, hint=hint) from held_back
         except Stopped as stop:
-            raise Interrupted(str(stop), hint="nothing was added; what the turn used is counted") from stop
+            raise Interrupted(str(stop), hint="no task was added; the cost of the turn is counted") from stop
         with store.changing(loop_id) as opened:
             if not request.dry_run:
                 opened.apply(c.AddTasks(tasks=tasks), actor())
@@ -66,7 +66,7 @@ def generate_tasks(context: Context, loop_id: str, request: GenerateRequest, can
 def _planned(
     store: LoopStore, loop_id: str, worker_context: WorkerContext, request: GenerateRequest
 ) -> tuple[Task, ...]:
-    """By whoever can; each of them is out for this command at most once, so there is an end."""
+    """Ask the agents in turn until one answers. Each agent can fail once per command, so the loop ends."""
     work = f"g-{secrets.token_hex(4)}"
     while True:
         loop = store.load(loop_id)
@@ -83,31 +83,28 @@ def _planned(
                 opened.apply(e.AgentChanged(takeover=change.takeover), actor())
 
 
-def _way_on(loop: Loop, hold: Hold) -> str:
-    """Nothing holds the loop: what moves on is the same command, once what was in its way is not."""
+def _next_command(loop: Loop, hold: Hold) -> str:
+    """What to do before the same command is repeated. The loop itself is not held."""
     name = loop.loop_id
     if hold.holder is Holder.QUOTA and hold.until is not None:
-        return f"nothing was added; the same command again after {hold.until}, or with another agent: --agent NAME"
+        return f"no task was added; repeat the command after {hold.until}, or use another agent: --agent NAME"
     if hold.holder is Holder.QUOTA:
-        return "nothing was added; the same command again later, or with another agent: --agent NAME"
+        return "no task was added; repeat the command later, or use another agent: --agent NAME"
     if is_own_limit(hold):
-        return (
-            "nothing was added; the limit is the agent's own: raise it, "
-            "or the same command with another agent: --agent NAME"
-        )
+        return "no task was added; raise the limit of the agent, or repeat the command with another agent: --agent NAME"
     if hold.holder is Holder.BUDGET:
         return (
-            f"nothing was added; give it more: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "
-            "`--wall …`, `--turns …`; then the same command again"
+            f"no task was added; raise the limit: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "
+            "`--wall …`, `--turns …`; then repeat the command"
         )
     if broke_down(hold) or hold.reason in reasons_for(Remedy.RETRY):
         return (
-            f"nothing was added; `loopwright loop logs {name} --agent` shows what it printed; the same command again, "
-            "or with another agent: --agent NAME"
+            f"no task was added; read the output with `loopwright loop logs {name} --agent`; then repeat the command, "
+            "or use another agent: --agent NAME"
         )
     if hold.reason in reasons_for(Remedy.SET_UP):
         return (
-            "nothing was added; `loopwright doctor` says what it needs; then the same command again, "
-            "or with another agent: --agent NAME"
+            "no task was added; `loopwright doctor` shows what the agent needs; then repeat the command, "
+            "or use another agent: --agent NAME"
         )
-    return f"nothing was added; {lifted_by(hold, loop)}; then the same command again"
+    return f"no task was added; {lifted_by(hold, loop)}; then repeat the command"

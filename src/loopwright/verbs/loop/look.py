@@ -1,4 +1,4 @@
-"""`loopwright loop show`: one loop, and which one is meant."""
+"""`loopwright loop show`: one loop, found by its id, a part of the id, or its workflow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["has_worker", "loop_named", "resolve", "show_loop"]
 
 
 def show_loop(context: Context, loop_id: str) -> Loop:
-    """One loop, whole."""
+    """The loop of this id."""
     return loops_of(context).load(resolve(context, loop_id))
 
 
 def resolve(context: Context, name: str) -> str:
-    """The loop that is meant: an id, the end or the start of one."""
+    """The id of the loop for an id, or for the start or the end of an id; an unknown name is returned as it is."""
     ids = loops_of(context).ids()
     if name in ids:
         return name
@@ -26,8 +26,8 @@ def resolve(context: Context, name: str) -> str:
 
 
 def loop_named(context: Context, name: str) -> str:
-    """An id, the start or the end of one, or the name of a workflow: then the loop that built it last."""
-    # A part of an id comes last: a workflow may be named like one.
+    """The same as `resolve`, but for the name of a workflow the loop of its last build."""
+    # Parts of ids are tried last: the name of a workflow may look like one.
     if name in loops_of(context).ids() or not (context.layout.workflows / slug_of(name)).is_dir():
         return resolve(context, name)
     slug = slug_of(name)
@@ -35,6 +35,6 @@ def loop_named(context: Context, name: str) -> str:
         loops = opened.workflow.loops
     if not loops:
         raise LoopRefused(
-            "not_built_yet", f"{slug} was not built yet", hint=f"`loopwright build {slug} --agent interactive --detach`"
+            "not_built_yet", f"{slug} has no build yet", hint=f"`loopwright build {slug} --agent interactive --detach`"
         )
     return loops[-1]

@@ -1,4 +1,4 @@
-"""`loopwright loop task …`: the list of what is to be done."""
+"""`loopwright loop task …`: the task list of a loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_BYTES = 16 << 20
 
 
 class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A task that somebody wants, or what should be different about one; None leaves it."""
+    """The fields of a new task, or the changes to a task; None means no change."""
 
     description: str | None = None
     tool: str | None = None
@@ -35,7 +35,7 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: str | None = None) -> Loop:
-    """An item more, at the end or before another."""
+    """Add a task at the end, or before another task."""
     _require_person_for_a_budget(context, request, "loop task add")
     description, tool = (
         fit_words(context, "a task", request.description or ""),
@@ -50,16 +50,16 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
 
 
 def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest) -> Loop:
-    """Another description, tool or mode; or to be done once more."""
+    """Change the description, tool, mode or budget of a task, or reopen it."""
     _require_person_for_a_budget(context, request, "loop task edit")
     description = None if request.description is None else fit_words(context, "a task", request.description)
     tool = fit(context, "the tool", request.tool or "")
     with loops_of(context).changing(loop_id) as opened:
         task = opened.loop.task(task_id)
         if task is None:
-            # Refused, with the list of those that are there.
+            # The rules refuse this, and list the existing tasks.
             return opened.apply(e.TaskRemoved(task_id=task_id), actor())
-        # What it may cost can be changed while it is held for that; everything else only when nobody is at it.
+        # The budget may change while the task is held because of it; everything else only while no agent works on it.
         for change in _budget_changes(opened.loop, task_id, request.budget):
             opened.apply(change, actor())
         edited = replace(
@@ -74,68 +74,68 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
 
 
 def _require_person_for_a_budget(context: Context, request: TaskRequest, command: str) -> None:
-    """No agent gives itself more."""
+    """Agents must not raise their own budget."""
     if request.budget != NO_LIMITS:
         require_person(context.environment, command)
 
 
-def _budget_changes(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Proposal, ...]:
-    if wished == NO_LIMITS:
+def _budget_changes(loop: Loop, task_id: str, limits: Budget) -> tuple[c.Proposal, ...]:
+    if limits == NO_LIMITS:
         return ()
-    own = loop.task_budgets.get(task_id, NO_LIMITS).but(wished)
+    own = loop.task_budgets.get(task_id, NO_LIMITS).but(limits)
     return (e.TaskBudgetSet(task_id=task_id, budget=own),)
 
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
-    """A person did it."""
+    """Mark a task as done by a person."""
     with loops_of(context).changing(loop_id) as opened:
         return opened.apply(c.MarkTaskDone(task_id=task_id), actor())
 
 
 def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
-    """Take an item out."""
+    """Remove a task."""
     with loops_of(context).changing(loop_id) as opened:
         return opened.apply(e.TaskRemoved(task_id=task_id), actor())
 
 
 def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Loop:
-    """In this order; those that are not named follow as they were."""
+    """Move these tasks to the front, in this order; the others keep their order behind them."""
     with loops_of(context).changing(loop_id) as opened:
         rest = tuple(task.id for task in opened.loop.tasks if task.id not in task_ids)
         return opened.apply(e.TasksOrdered(task_ids=(*task_ids, *rest)), actor())
 
 
 def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
-    """Tasks from a file: one JSON a line, or a line of text for each. All of them or none."""
+    """Add the tasks of a file: a JSON object or a line of text for each task. All are added, or none."""
     lines = _lines(context, source)
     with loops_of(context).changing(loop_id) as opened:
         known = {task.id for task in opened.loop.tasks}
         taken = known | {name for line in lines if isinstance(name := line.get("id"), str)}
         names = (name for number in range(1, 1_000_000) if (name := f"T-{number}") not in taken)
         try:
-            # As `task add` does it: a line of prose is the agent's, and no command, where there is an agent.
+            # The same default as in `task add`: with an agent, a line of text is a task for the agent, not a command.
             tool = opened.loop.agent or "bash"
-            wanted = tasks_of([{"id": next(names) if "id" not in line else "", "tool": tool, **line} for line in lines])
+            tasks = tasks_of([{"id": next(names) if "id" not in line else "", "tool": tool, **line} for line in lines])
         except NotTaken as problem:
-            raise WrongUsage(f"{shown(source)}: {problem}", hint="correct that line; nothing was imported") from problem
-        if twice := [task.id for task in wanted if task.id in known]:
+            raise WrongUsage(f"{shown(source)}: {problem}", hint="fix that line; nothing was imported") from problem
+        if duplicates := [task.id for task in tasks if task.id in known]:
             raise LoopRefused(
                 "task_exists",
-                f"the loop has these tasks already: {', '.join(twice[:5])}",
-                hint="give them other ids in the file; nothing was imported",
+                f"the loop already has these tasks: {', '.join(duplicates[:5])}",
+                hint="change the ids in the file; nothing was imported",
             )
-        return opened.apply(c.AddTasks(tasks=wanted), actor()) if wanted else opened.loop
+        return opened.apply(c.AddTasks(tasks=tasks), actor()) if tasks else opened.loop
 
 
 def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
     try:
         data = source.read_bytes()[: _MOST_BYTES + 1]
     except OSError as problem:
-        raise WrongUsage(f"{shown(source)} can't be read: {problem.strerror}", hint="check the path") from problem
+        raise WrongUsage(f"{shown(source)} is unreadable: {problem.strerror}", hint="check the path") from problem
     if len(data) > _MOST_BYTES:
-        raise WrongUsage(f"{shown(source)} has more than {_MOST_BYTES:,} bytes", hint="import it in parts")
+        raise WrongUsage(f"{shown(source)} has more than {_MOST_BYTES:,} bytes", hint="split the file")
     data = fit_bytes(context, shown(source), data)
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     now = stamp(context.clock())
     for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
         text = raw.strip()
@@ -147,7 +147,7 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
                 line = codec.from_json(text.encode(), dict)
             except codec.Undecodable as problem:
                 raise WrongUsage(
-                    f"{shown(source)} line {number} is not JSON: {problem}", hint="correct it; nothing was imported"
+                    f"{shown(source)} line {number} is not JSON: {problem}", hint="fix the line; nothing was imported"
                 ) from problem
-        found.append({"mode": "write", "status": "pending", "created_at": now, **line})
-    return found
+        lines.append({"mode": "write", "status": "pending", "created_at": now, **line})
+    return lines

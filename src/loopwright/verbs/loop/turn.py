@@ -1,6 +1,6 @@
-"""`loopwright loop turn`: the turn of a loop that somebody takes by hand: found, handed in, or given up.
+"""`loopwright loop turn`: a turn of a loop that is taken by hand: show it, hand it in, or give it up.
 
-Handing in is a claim and no consent: whoever did the work may do it, an agent's session too.
+Handing in is a claim, not an approval: the author of the work may do it, even in the session of an agent.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from loopwright.stages.upkeep.needed import left_by_hand
 
 NOTHING_OPEN = "no_open_turn"
 _LOOK_EVERY_S = 0.2
-# A worker that leaves and comes back is gone for an instant.
+# A worker that restarts is absent for an instant.
 _LOOKS_WITHOUT_WORKER = 5
 _MOST_BYTES = 1 << 20
 _LONGEST_REASON = 4000
 
 
 class ManualTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """An open turn, with all that whoever takes it needs."""
+    """An open turn, with everything that its author needs."""
 
     loop: Loop
     mailbox: Path
     opened: OpenedTurn
-    # Not from the mailbox, which whoever works there can write: what is their own is a claim, this is the loop's.
+    # From the loop, not from the mailbox: the author can write to the mailbox.
     task: Task | None
     checks: Checks
     prompt: str
@@ -65,17 +65,17 @@ class ManualTurn(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """Why the loop is held while it is open; nothing where it is not."""
+        """Why the loop is held; empty if it is not held."""
         return tuple(hold_in_words(hold) for hold in self.loop.phase.holds) if isinstance(self.loop.phase, Held) else ()
 
     @property
     def done(self) -> str:
-        """The command that hands it in."""
+        """The command that hands the turn in."""
         answer = " --answer FILE" if self.opened.schema is not None else ""
         return f"loopwright loop turn {self.loop.loop_id} --done{answer}"
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The turn for programs."""
         return {
             "loop_id": self.loop.loop_id,
             "title": self.loop.title,
@@ -92,86 +92,88 @@ class ManualTurn(msgspec.Struct, frozen=True, kw_only=True):
             "hidden_checks": self.checks.hidden,
             "opened_at": self.opened_at,
             "until": self.until,
-            "decided": [{"id": one.id, "question": one.question, "answer": one.answer} for one in self.loop.decisions],
+            "decided": [
+                {"id": asked.id, "question": asked.question, "answer": asked.answer} for asked in self.loop.decisions
+            ],
             "kept": [str(path) for path in self.kept],
             "next": self.done,
         }
 
 
 def open_turn(context: Context, loop_id: str) -> ManualTurn:
-    """The turn that waits for somebody; `LoopRefused` says why there is none, and what moves on."""
+    """The open turn; `LoopRefused` says why no turn is open, and names the next command."""
     loop = loops_of(context).load(loop_id)
-    found = _by_hand(context, loop)
-    if found is None:
-        raise _nothing_open(context, loop)
-    return found
+    turn = _manual_turn(context, loop)
+    if turn is None:
+        raise _no_open_turn(context, loop)
+    return turn
 
 
 def await_turn(context: Context, loop_id: str, cancellation: Cancellation) -> ManualTurn | None:
-    """The same, as soon as there is one; `LoopRefused` when none can come, None when somebody stops the waiting."""
+    """Wait for an open turn; `LoopRefused` if none can follow, None if the waiting is cancelled."""
     missing = 0
     while True:
         loop = loops_of(context).load(loop_id)
-        if (found := _by_hand(context, loop)) is not None:
-            return found
+        if (turn := _manual_turn(context, loop)) is not None:
+            return turn
         missing = 0 if has_worker(context, loop_id) else missing + 1
         if not isinstance(loop.phase, Running) or missing >= _LOOKS_WITHOUT_WORKER:
-            raise _nothing_open(context, loop)
+            raise _no_open_turn(context, loop)
         if wait_for_request(cancellation, _LOOK_EVERY_S):
             return None
 
 
-def hand_in(context: Context, loop_id: str, said: bytes, report: bytes | None = None) -> ManualTurn:
-    """Whoever did it says that it is done; the worker reads what changed, and the checks judge it."""
-    found = open_turn(context, loop_id)
-    answer = _as_text("the answer", said)
-    _require_short("the answer", codec.to_json(TurnDone(answer)), MOST_BYTES)
-    if found.opened.schema is not None:
-        _require_json("the answer", answer, f"its JSON Schema is in {found.opened.schema}: --answer FILE")
+def hand_in(context: Context, loop_id: str, answer: bytes, report: bytes | None = None) -> ManualTurn:
+    """Hand the open turn in: the worker reads the changes, and the checks judge them."""
+    turn = open_turn(context, loop_id)
+    text = _as_text("the answer", answer)
+    _require_short("the answer", codec.to_json(TurnDone(text)), MOST_BYTES)
+    if turn.opened.schema is not None:
+        _require_json("the answer", text, f"use --answer FILE; the JSON Schema is in {turn.opened.schema}")
     if report is not None:
         _require_short("the report", report, _MOST_BYTES)
-        _require_json("the report", report, "as reflection-input.json: confidence, most_likely_wrong, …")
-        write_file(found.mailbox, SELF_REPORT, report)
-    return _end(context, found, TurnDone(answer), f"handed in by {actor()}")
+        _require_json("the report", report, "use the fields of reflection-input.json: confidence, most_likely_wrong, …")
+        write_file(turn.mailbox, SELF_REPORT, report)
+    return _end(context, turn, TurnDone(text), f"handed in by {actor()}")
 
 
 def give_up(context: Context, loop_id: str, why: str) -> ManualTurn:
-    """It will not be done: a failed try, with its reason; what is in the folder is thrown away."""
-    words = " ".join(_as_text("the reason", os.fsencode(why)).split())
-    if not words:
-        raise WrongUsage("giving up needs a reason", hint="say in a sentence what is in the way")
-    if len(words) > _LONGEST_REASON:
+    """Give the open turn up: it counts as failed, with this reason; the changes in its folder are discarded."""
+    reason = " ".join(_as_text("the reason", os.fsencode(why)).split())
+    if not reason:
+        raise WrongUsage("giving up needs a reason", hint="describe the obstacle: --give-up WHY")
+    if len(reason) > _LONGEST_REASON:
         raise WrongUsage(
             f"the reason has more than {_LONGEST_REASON} characters", hint="shorten it; nothing was written"
         )
-    return _end(context, open_turn(context, loop_id), GivenUp(words), f"given up by {actor()}")
+    return _end(context, open_turn(context, loop_id), GivenUp(reason), f"given up by {actor()}")
 
 
 def only_open_mailbox(context: Context) -> Path | None:
-    """The mailbox of the one turn in this workspace that somebody takes by hand; None where it is not one."""
+    """The mailbox of the only turn in this workspace that is taken by hand; None if there is none, or more than one."""
     store = loops_of(context)
-    # Only what somebody drives: a thousand loops of old need not be read for it.
+    # Only loops with a worker are read: there may be a thousand old loops.
     driven = (store.load(name) for name in store.ids() if has_worker(context, name))
-    found = [one for loop in driven if (one := _by_hand(context, loop)) is not None]
-    return found[0].mailbox if len(found) == 1 else None
+    turns = [turn for loop in driven if (turn := _manual_turn(context, loop)) is not None]
+    return turns[0].mailbox if len(turns) == 1 else None
 
 
-def _end(context: Context, found: ManualTurn, what: HandedIn, said: str) -> ManualTurn:
-    if not submit(found.mailbox, what):
-        raise _nothing_open(context, found.loop)
-    # Who it was is on record: the mailbox does not say.
-    with loops_of(context).changing(found.loop.loop_id) as opened:
-        opened.apply(e.ProgressNoted(text=said, by=found.opened.role), actor())
-    return found
+def _end(context: Context, turn: ManualTurn, outcome: HandedIn, note: str) -> ManualTurn:
+    if not submit(turn.mailbox, outcome):
+        raise _no_open_turn(context, turn.loop)
+    # Records the person, whom the mailbox does not name.
+    with loops_of(context).changing(turn.loop.loop_id) as opened:
+        opened.apply(e.ProgressNoted(text=note, by=turn.opened.role), actor())
+    return turn
 
 
-def _by_hand(context: Context, loop: Loop) -> ManualTurn | None:
+def _manual_turn(context: Context, loop: Loop) -> ManualTurn | None:
     turn = loop.open_turn
     if turn is None or not turn.is_by_hand:
         return None
     mailbox = Path(turn.mailbox)
     opened, since = opened_in(mailbox), opened_since(mailbox)
-    # The lock of its sandbox: of a worker that died the turn is over, whatever the log says.
+    # The lock of the sandbox decides: after the death of a worker its turn is over, even if the log shows it as open.
     if opened is None or since is None or not place.is_in_use(mailbox.parent):
         return None
     return ManualTurn(
@@ -191,23 +193,23 @@ def _kept(context: Context, loop: Loop) -> tuple[Path, ...]:
     return tuple(folder for folder, owner in left_by_hand(context).items() if owner == loop.loop_id)
 
 
-def _nothing_open(context: Context, loop: Loop) -> LoopRefused:
-    """Why there is none, what of earlier ones is kept, and the command that moves on."""
+def _no_open_turn(context: Context, loop: Loop) -> LoopRefused:
+    """Why no turn is open, which folders of earlier turns are kept, and the next command."""
     name, turn, driven = loop.loop_id, loop.open_turn, has_worker(context, loop.loop_id)
     if not isinstance(loop.phase, Running):
         why = f"the loop is {status_of(loop.phase)}"
-        ways = way_on(loop, has_worker=driven)
-        hint = ways[0] if ways else f"`loopwright loop show {name}` says how it stands"
-        hint = hint if "`" in hint or not ways else f"`{hint}`"
+        hints = way_on(loop, has_worker=driven)
+        hint = hints[0] if hints else f"`loopwright loop show {name}` shows the loop"
+        hint = hint if "`" in hint or not hints else f"`{hint}`"
         if loop.is_over and loop.workflow is not None:
-            hint = f"`loopwright status {loop.workflow}` says what came of it"
+            hint = f"`loopwright status {loop.workflow}` shows the result"
     elif not driven:
-        why, hint = "nobody drives the loop", f"`loopwright loop start {name} --detach` opens the next turn"
+        why, hint = "no process drives the loop", f"`loopwright loop start {name} --detach` opens the next turn"
     elif turn is not None and not turn.is_by_hand:
-        why, hint = f"{turn.agent} takes the turn, by itself", f"`loopwright loop watch {name}` follows it"
+        why, hint = f"agent {turn.agent} takes the current turn", f"`loopwright loop watch {name}` follows it"
     else:
-        why, hint = "the tool is at work", f"`loopwright loop turn {name} --wait` waits for the next one"
-    kept = [f"what was done in {shown(folder)} is kept there" for folder in _kept(context, loop)]
+        why, hint = "Loopwright runs checks", f"`loopwright loop turn {name} --wait` waits for the next turn"
+    kept = [f"earlier work is kept in {shown(folder)}" for folder in _kept(context, loop)]
     return LoopRefused(NOTHING_OPEN, "; ".join((f"no turn of {name} is open", why, *kept)), hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""`loopwright context`: notes on the project's domains, which every agent's manifest names."""
+"""`loopwright context`: notes on the domains of the project. The context manifest of every agent lists them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ class Note(msgspec.Struct, frozen=True):
 def notes(context: Context) -> list[Note]:
     """All notes, by name."""
     folder = context.layout.context_notes
-    found = sorted(folder.glob("*.md")) if folder.is_dir() else []
-    return [Note(path.stem, shown(path), path.read_text(encoding="utf-8", errors="replace")) for path in found]
+    paths = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    return [Note(path.stem, shown(path), path.read_text(encoding="utf-8", errors="replace")) for path in paths]
 
 
 def show_note(context: Context, name: str) -> Note:
-    """One note, whole."""
-    found = next((note for note in notes(context) if note.name == name), None)
-    if found is None:
+    """The note of this name."""
+    note = next((note for note in notes(context) if note.name == name), None)
+    if note is None:
         raise WrongUsage(f"there is no note '{name}'", hint="`loopwright context list`")
-    return found
+    return note
 
 
 def write_note(context: Context, name: str, text: str) -> Note:
-    """A note, new or in place of the one of this name; a secret in it is taken out."""
+    """Write or replace a note; secrets in it are masked."""
     if not is_identifier(name) or name.startswith("."):
-        raise WrongUsage(f"'{shown(name)}' can't name a note", hint="letters, digits, dots, dashes; at most 64")
+        raise WrongUsage(
+            f"'{shown(name)}' is not a valid name for a note",
+            hint="use letters, digits, dots and dashes, at most 64 characters",
+        )
     if not text.strip() or len(text.encode()) > _MOST:
-        raise WrongUsage("a note needs words, and at most 1 MiB of them", hint="write it, or pipe it in with -")
+        raise WrongUsage("the note is empty or longer than 1 MiB", hint="pass the text, or pipe it in with -")
     record_choice(context.layout)
     make_folder(context.layout.context_notes)
     path = context.layout.context_notes / f"{name}.md"
@@ -51,9 +54,9 @@ def write_note(context: Context, name: str, text: str) -> Note:
 
 
 def remove_note(context: Context, name: str) -> None:
-    """Delete a note; git keeps it where it was committed."""
+    """Delete a note; a committed note stays in the history of git."""
     path = context.layout.context_notes / f"{name}.md"
     if not is_identifier(name) or not path.is_file():
         known = ", ".join(note.name for note in notes(context)) or "none"
-        raise WrongUsage(f"there is no note '{shown(name)}' (there are: {known})", hint="`loopwright context list`")
+        raise WrongUsage(f"there is no note '{shown(name)}' (notes: {known})", hint="`loopwright context list`")
     path.unlink()

@@ -1,4 +1,4 @@
-"""What only a person decides about a workflow: approve, reject, sign, undo."""
+"""Decisions that only a person can make about a workflow: approve, reject, sign, undo."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def approve(
     revision: int | None = None,
     as_branch: bool = False,
 ) -> ConsentReport:
-    """Approve one transition, bound to exactly what exists now. Approving `review -> done` delivers the result.
+    """Approve one transition, for the current content of the workflow. Approving `review -> done` delivers the result.
 
-    With `revision` the approval is refused if the workflow has changed since.
+    With `revision`, the approval is refused if the workflow changed after that revision.
     """
     require_person(context.environment, "approve")
     transition = transition_of(origin, target)
@@ -33,18 +33,18 @@ def approve(
 
 
 def reject(context: Context, slug: str, origin: str, target: str, *, reason: str) -> WorkflowView:
-    """Refuse one transition, and record why."""
+    """Reject one transition, and record the reason."""
     require_person(context.environment, "reject")
     return refuse_consent(context, slug, transition_of(origin, target), reason=reason)
 
 
 def sign(context: Context, slug: str, what: str, *, note: str = "") -> WorkflowView:
-    """Sign off a slice, a change to a protected file, or tests that the work breaks; for the content as it is now."""
+    """Sign off the current content of a slice, of a changed protected file, or of tests that the work breaks."""
     require_person(context.environment, "sign")
     return sign_subject(context, slug, what, note=note)
 
 
 def undo(context: Context, slug: str) -> ConsentReport:
-    """Take a delivered change back, whole or not at all."""
+    """Undo a delivered change, all of it or nothing."""
     require_person(context.environment, "undo")
     return undo_delivery(context, slug)

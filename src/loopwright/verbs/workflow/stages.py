@@ -1,9 +1,10 @@
-"""The stages of a workflow: clarify, answer, plan, review, archive, and a workspace that is taken over."""
+"""The stages of a workflow: clarify, answer, plan, review, archive; all stages by an autopilot; import."""
 
 from __future__ import annotations
 
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.archiving import ArchiveReport, ArchiveRequest, archive_change
+from loopwright.stages.autopilot import FlightPlan, fly
 from loopwright.stages.clarifying.answers import answer_question
 from loopwright.stages.clarifying.rounds import ClarifyReport, ClarifyRequest, clarify_change
 from loopwright.stages.context import Context, Tell, tell_nothing
@@ -21,12 +22,14 @@ __all__ = [
     "ArchiveRequest",
     "ClarifyReport",
     "ClarifyRequest",
+    "FlightPlan",
     "PlanRequest",
     "ReviewRequest",
     "TakeOverRequest",
     "TakenOver",
     "answer",
     "archive",
+    "autopilot",
     "clarify",
     "plan",
     "review",
@@ -41,7 +44,7 @@ def clarify(
     tell: Tell = tell_nothing,
     cancellation: Cancellation | None = None,
 ) -> ClarifyReport:
-    """Begin the workflow of this name, or continue it, and ask its next question.
+    """Start or continue the workflow of this name, and ask its next question.
 
     A new workflow needs `request.idea`. The report holds the open question; `answer` records the answer to it.
     """
@@ -49,7 +52,7 @@ def clarify(
 
 
 def answer(context: Context, slug: str, item: str, text: str) -> WorkflowView:
-    """Record a person's answer to a question of the spec (`A-1`), or to a decision that an agent asked for (`D-1`)."""
+    """Record the answer of a person to a question of the spec (`A-1`), or to a question of an agent (`D-1`)."""
     require_person(context.environment, "answer")
     return answer_question(context, slug, item, text)
 
@@ -63,7 +66,7 @@ def plan(
 ) -> WorkflowView:
     """Plan a workflow, run the checks of the plan on the base, and ask a person to approve it.
 
-    With `request.spec` a person brings the spec and stands for it; a workflow of that name begins with it if needed.
+    With `request.spec` a person provides the spec; if the workflow does not exist yet, it starts with this spec.
     """
     if request.spec is not None:
         require_person(context.environment, "plan --direct")
@@ -77,9 +80,9 @@ def review(
     tell: Tell = tell_nothing,
     cancellation: Cancellation | None = None,
 ) -> WorkflowView:
-    """Review a built workflow and record the verdict: of an agent, of a person with `request.verdict`, or of the tool.
+    """Review a built workflow and record the verdict of an agent, of a person (`request.verdict`), or of Loopwright.
 
-    `name` is the workflow's, or the path of its execution record.
+    `name` is the name of the workflow, or the path of its execution record.
     """
     if request.verdict is not None:
         require_person(context.environment, "review --verdict")
@@ -87,14 +90,29 @@ def review(
 
 
 def archive(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:
-    """Archive a change, all of it or nothing; archiving it again changes nothing."""
+    """Archive a change, all of it or nothing. Archiving it again changes nothing."""
     require_person(context.environment, "archive")
     return archive_change(context, slug, request)
 
 
 def take_over(context: Context, request: TakeOverRequest) -> TakenOver:
-    """Make workflows of another tool's changes, each at clarify; the rows say what became of each thing.
+    """Import the changes of another tool as workflows, each at clarify. The rows of the report show each entry.
 
-    With `request.dry_run` the rows are the same, and nothing is written.
+    With `request.dry_run` the rows are the same, but nothing is written.
     """
     return take_over_workspace(context, request)
+
+
+def autopilot(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Run a workflow through its stages until it is done, or until a person has to decide.
+
+    Each approval is recorded as given by the policy (`autopilot.may_approve`). Only a person can start an autopilot.
+    """
+    require_person(context.environment, "autopilot")
+    return fly(context, slug, flight, tell, cancellation or Cancellation())

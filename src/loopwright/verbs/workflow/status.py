@@ -1,4 +1,4 @@
-"""How a workflow stands, derived from the disk at this moment."""
+"""The status of workflows and living specs, derived from the files on disk."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ __all__ = [
 
 
 def show(context: Context, slug: str) -> WorkflowView:
-    """One workflow: its stage, what blocks it, what it cost, and the command that moves on."""
+    """One workflow: stage, blockers, cost, and the next command."""
     return view_workflow(context, slug)
 
 
 def refresh_all(context: Context, slugs: Iterable[str]) -> None:
-    """Derive the `state.json` of these workflows again; one that can't be read is skipped."""
+    """Derive the `state.json` of these workflows again; unreadable workflows are skipped."""
     refresh(context, slugs)
 
 
 def list_domains(context: Context) -> list[Domain]:
-    """Every domain that has a living spec; one that can't be read is listed with the reason."""
+    """Every domain that has a living spec; an unreadable spec is listed with the reason."""
     return all_domains(context)
 
 
 def show_domain(context: Context, name: str) -> Domain:
-    """One domain with its requirements, and what shows each of them."""
+    """One domain with its requirements, and what proves each."""
     return require_domain(context, name)
 
 
 def verify_specs(context: Context, domain: str | None, cancellation: Cancellation | None = None) -> list[Verified]:
-    """Run the checks that once showed each requirement on the project as it is now; of one domain, or of all."""
+    """Run the checks of the requirements of one domain, or of all, on the current project."""
     domains = [require_domain(context, domain)] if domain is not None else all_domains(context)
     return verify_domains(context, domains, cancellation or Cancellation())

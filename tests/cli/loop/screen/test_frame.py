@@ -98,8 +98,8 @@ def of(loop=LOOP, *, has_worker=True, **fields):
 BARE = ScreenState()
 
 
-def drawn(sight=SIGHT, desktop=BARE, columns=80, rows=24):
-    made = frame(sight, desktop, columns, rows)
+def drawn(view=SIGHT, screen=BARE, columns=80, rows=24):
+    made = frame(view, screen, columns, rows)
     return ["".join(span.text for span in fitted(row, columns)) for row in made]
 
 
@@ -164,8 +164,8 @@ def test_at_any_size_it_has_as_many_rows_as_the_terminal_and_none_is_wider(
     columns, rows, phase, has_worker, tasks, choices, shows_help
 ):
     loop = replace(LOOP, phase=phase, tasks=TASKS[:tasks])
-    desktop = ScreenState(choices=tuple(Action)[:choices], shows_help=shows_help, scroll=7)
-    lines = drawn(of(loop, has_worker=has_worker), desktop, columns, rows)
+    screen = ScreenState(choices=tuple(Action)[:choices], shows_help=shows_help, scroll=7)
+    lines = drawn(of(loop, has_worker=has_worker), screen, columns, rows)
     assert len(lines) == rows
     assert all(width_of(line) <= columns for line in lines)
 
@@ -180,11 +180,11 @@ def test_the_current_task_is_in_the_window_wherever_it_stands(columns, rows):
 
 def test_the_log_follows_its_end_and_stays_where_it_is_scrolled_to():
     assert any("line 299 " in line for line in drawn())
-    back = drawn(desktop=ScreenState(scroll=100))
+    back = drawn(screen=ScreenState(scroll=100))
     assert any("line 199 " in line for line in back)
     assert not any("line 299 " in line for line in back)
-    assert any("100 lines below" in line for line in back)
-    first = drawn(desktop=ScreenState(scroll=299))
+    assert any("lines below: 100" in line for line in back)
+    first = drawn(screen=ScreenState(scroll=299))
     assert any("line 0 " in line for line in first), "the begin can be reached"
 
 
@@ -210,8 +210,8 @@ def test_text_from_outside_is_harmless_everywhere():
         debug=Debugging(active_bug=evil, hypotheses=(replace(cause("H1", "confirmed", evil), verdict_reason=evil),)),
         validation=Validation(results=(TestResult(evil, evil, "failed"),), last_run_at=NOW),
     )  # fmt: skip
-    for desktop in (ScreenState(), ScreenState(choices=(Action.DEVELOP,))):
-        text = "".join(drawn(of(loop, happened=(evil,), log_name=evil, log=(evil,)), desktop, 200, 60))
+    for screen in (ScreenState(), ScreenState(choices=(Action.DEVELOP,))):
+        text = "".join(drawn(of(loop, happened=(evil,), log_name=evil, log=(evil,)), screen, 200, 60))
         assert all(character.isprintable() for character in text), [c for c in text if not c.isprintable()]
 
 

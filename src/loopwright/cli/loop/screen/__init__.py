@@ -1,1 +1,1 @@
-"""A loop on a whole terminal: keys, a frame made of what is known, and the bytes that show it."""
+"""The full-screen view of a loop: keys, the rows of the screen, and the bytes that draw them."""

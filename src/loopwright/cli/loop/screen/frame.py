@@ -1,4 +1,4 @@
-"""A loop as rows for a terminal of any size. Pure: the same sight, size and language make the same rows."""
+"""A loop as rows for a terminal of any size. Pure: the same view, size and language make the same rows."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _JUDGED = {
     "inconclusive": ("?", "yellow"),
 }
 HELP = (
-    ("q", "quit; where this terminal drives the loop, as Ctrl-C"),
-    ("Ctrl-C", "quit; where this terminal drives the loop its action stays under way"),
-    ("p", "pause: what runs is frozen within a second"),
-    ("r", "resume; where no process drives the loop, offers to start one"),
-    ("s", "stop the loop for good, and every process of it"),
-    ("↑ ↓ j k", "scroll the log by a line; PgUp, PgDn and Space by a page"),
-    ("g G", "to the begin and the end of the log"),
-    ("?", "this help, and back"),
+    ("q", "quit; if this terminal drives the loop: the same as Ctrl-C"),
+    ("Ctrl-C", "quit; if this terminal drives the loop: interrupt its action"),
+    ("p", "pause: freeze all processes within a second"),
+    ("r", "resume; if no process drives the loop, offer to start one"),
+    ("s", "stop the loop for good, with all its processes"),
+    ("↑ ↓ j k", "scroll the log by a line; PgUp, PgDn and Space scroll by a page"),
+    ("g G", "go to the start or the end of the log"),
+    ("?", "show or hide this help"),
 )
 
 
 class LoopView(msgspec.Struct, frozen=True):
-    """All that a frame shows of the loop."""
+    """What a frame shows of the loop."""
 
     seen: Seen
     happened: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class LoopView(msgspec.Struct, frozen=True):
 
 
 class ScreenState(msgspec.Struct, frozen=True):
-    """What the person at the screen has done with it."""
+    """What the person at the screen selected, scrolled to or was asked."""
 
     has_keys: bool = True
     drives: bool = False
@@ -60,7 +60,7 @@ class ScreenState(msgspec.Struct, frozen=True):
 
 
 class FrameSection(msgspec.Struct, frozen=True):
-    """A part that takes as many rows as it is given: a title, and the rows that fit."""
+    """A part of the frame: a title, and as many rows as fit."""
 
     title: str
     count: int
@@ -69,26 +69,26 @@ class FrameSection(msgspec.Struct, frozen=True):
     most: int = 1000
 
 
-def frame(sight: LoopView, desktop: ScreenState, columns: int, rows: int) -> list[Row]:
-    """Exactly `rows` rows; the last one says which keys there are."""
-    top = [*_head(sight.seen, columns), *_notes(sight.seen, columns), *_menu(sight.seen.loop, desktop)]
-    if desktop.shows_help:
+def frame(view: LoopView, screen: ScreenState, columns: int, rows: int) -> list[Row]:
+    """Exactly `rows` rows; the last row lists the keys."""
+    top = [*_head(view.seen, columns), *_notes(view.seen, columns), *_menu(view.seen.loop, screen)]
+    if screen.shows_help:
         top += [_rule("help", columns), *_help()]
         sections: list[FrameSection] = []
     else:
-        top += _facts(sight.seen)
-        sections = _sections(sight, desktop)
+        top += _facts(view.seen)
+        sections = _sections(view, screen)
     room = max(0, rows - 1 - len(top))
     body = top[: rows - 1]
     for section, count in zip(sections, shares(sections, room), strict=True):
         if count:
             body += [_rule(section.title, columns), *section.draw(count)]
     body += [()] * (rows - 1 - len(body))
-    return [*body[: rows - 1], _foot(desktop)]
+    return [*body[: rows - 1], _foot(screen)]
 
 
 def shares(sections: list[FrameSection], room: int) -> list[int]:
-    """Rows for each section: one for everybody and its title first, then the rest in rounds, by weight."""
+    """Rows for each section: first a title and one row each, then the remaining rows in rounds, by weight."""
     given = [0] * len(sections)
     for at, section in enumerate(sections):
         if room >= 2 and section.count:
@@ -97,8 +97,8 @@ def shares(sections: list[FrameSection], room: int) -> list[int]:
     while room and grew:
         grew = False
         for at, section in enumerate(sections):
-            wanted = min(section.count, section.most) - given[at] if given[at] else 0
-            more = max(0, min(section.weight, wanted, room))
+            missing = min(section.count, section.most) - given[at] if given[at] else 0
+            more = max(0, min(section.weight, missing, room))
             given[at], room, grew = given[at] + more, room - more, grew or more > 0
     return given
 
@@ -109,12 +109,12 @@ def _head(seen: Seen, columns: int) -> list[Row]:
     overall = progress_of(loop).overall
     cells = _BAR if columns >= _WIDE else _BAR // 2
     full = round(cells * overall / 100)
-    said = told(f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  ")
+    iteration = told(f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  ")
     bar, percent = "█" * full + "░" * (cells - full), f" {overall:g} %"
-    rest = width_of(f"  ● {status}{said}{bar}{percent}")
+    rest = width_of(f"  ● {status}{iteration}{bar}{percent}")
     title = cut(one_line(loop.title), max(8, columns - rest))
     first = (
-        Span(title, "bold"), Span("  "), Span(f"● {status}", f"bold {COLORS[status]}"), Span(said),
+        Span(title, "bold"), Span("  "), Span(f"● {status}", f"bold {COLORS[status]}"), Span(iteration),
         Span(bar, COLORS[status]), Span(percent),
     )  # fmt: skip
     worked = f"{loop.loop_id}  {words('worked {time}', time=duration(seen.clocked.total_s))}  "
@@ -124,28 +124,29 @@ def _head(seen: Seen, columns: int) -> list[Row]:
 def _driver(seen: Seen) -> Row:
     worker = seen.loop.worker
     if seen.has_worker:
-        who = f"process {worker.pid} on {one_line(worker.host)}" if worker is not None else "a process that begins"
-        return (Span(told(f"driven by {who}"), "dim"),)
-    is_missed = status_of(seen.loop.phase) == "running"
-    return (Span(words("no worker"), "bold red" if is_missed else "dim"),)
+        process = f"process {worker.pid} on {one_line(worker.host)}" if worker is not None else "a process that starts"
+        return (Span(told(f"driven by {process}"), "dim"),)
+    needs_worker = status_of(seen.loop.phase) == "running"
+    return (Span(words("no worker"), "bold red" if needs_worker else "dim"),)
 
 
 def _notes(seen: Seen, columns: int) -> list[Row]:
-    """Why it does not go on, and what to type so that it does."""
-    said: list[tuple[str, str]] = []
+    """Why the loop does not continue, and the command that continues it."""
+    notes: list[tuple[str, str]] = []
     match seen.loop.phase:
         case Held(holds=holds):
             held = [(words("since {at}", at=hold.since[11:19]), hold_in_words(hold, spoken())) for hold in holds]
-            said = [(f"{since} {hold}", "yellow") for since, hold in held]
+            notes = [(f"{since} {hold}", "yellow") for since, hold in held]
         case Failed(reason=reason):
-            said = [(words("failed: {reason}", reason=told(reason)), "red")]
+            notes = [(words("failed: {reason}", reason=told(reason)), "red")]
+        case Completed(forced=None):
+            notes = [(words("completed"), "green")]
         case Completed(forced=forced):
-            done = words("completed")
-            said = [(done if forced is None else words("closed as done by a person: {forced}", forced=forced), "green")]
+            notes = [(words("closed as done by a person: {forced}", forced=forced), "green")]
         case Created() | Running():
             pass
     rows: list[Row] = []
-    for text, style in said:
+    for text, style in notes:
         rows += [(Span(line, style),) for line in wrapped(text, columns)[:3]]
     if not (seen.has_worker and status_of(seen.loop.phase) == "running"):
         for hint in way_on(seen.loop, has_worker=seen.has_worker):
@@ -153,17 +154,17 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     return rows
 
 
-def _menu(loop: Loop, desktop: ScreenState) -> list[Row]:
-    if not desktop.choices:
+def _menu(loop: Loop, screen: ScreenState) -> list[Row]:
+    if not screen.choices:
         return []
-    rows: list[Row] = [(Span(words("What is next?"), "bold cyan"),)]
-    for at, action in enumerate(desktop.choices):
-        mark, style = ("▸", "reverse") if at == desktop.picked else (" ", "")
-        default = "  (the rules' own choice)" if at == 0 else ""
+    rows: list[Row] = [(Span(words("Choose the next action:"), "bold cyan"),)]
+    for at, action in enumerate(screen.choices):
+        mark, style = ("▸", "reverse") if at == screen.picked else (" ", "")
+        default = "  (default)" if at == 0 else ""
         rows.append(
             (Span(f" {mark} {at + 1} {action:<9}", style), Span(told(f" {_meaning(loop, action)}{default}"), "dim"))
         )
-    keys = "   Enter takes it, or its number; p pauses, s stops, q leaves it waiting"
+    keys = "   Enter or a number chooses; p pauses, s stops, q quits without a choice"
     tasks = f"   edit the tasks: loopwright loop task edit {loop.loop_id} …"
     return [*rows, (Span(told(keys), "dim"),), (Span(told(tasks), "dim"),)]
 
@@ -171,20 +172,20 @@ def _menu(loop: Loop, desktop: ScreenState) -> list[Row]:
 def _meaning(loop: Loop, action: Action) -> str:
     match action:
         case Action.INIT:
-            return "take the tasks, or let an agent split the description"
+            return "use the tasks, or let an agent split the description into tasks"
         case Action.DEVELOP:
             task = loop.pending[0] if loop.pending else None
             return one_line(f"{task.id}: {task_in_words(task, spoken())}") if task is not None else "the next task"
         case Action.DEBUG:
-            return "look for the cause of what fails"
+            return "look for the cause of the failure"
         case Action.VALIDATE:
             return "run the tests"
         case Action.COMPLETE:
-            return "hand over; the tests pass"
+            return "finish; the tests pass"
 
 
 def _facts(seen: Seen) -> list[Row]:
-    """One row each for what is done now, the tests and the cost."""
+    """A row each for the current action, the tests and the cost."""
     loop = seen.loop
     rows: list[Row] = []
     if loop.under_way is not None:
@@ -197,8 +198,8 @@ def _facts(seen: Seen) -> list[Row]:
     if loop.validation.last_run_at:
         stale = "" if loop.is_validated else words(" (stale)")
         style = "green" if loop.validation.passed else "red"
-        said = one_line(validation_in_words(loop.validation, spoken()))
-        rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(stale, "dim")))
+        tests = one_line(validation_in_words(loop.validation, spoken()))
+        rows.append((Span(words("tests  "), "dim"), Span(tests, style), Span(stale, "dim")))
     return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
 
 
@@ -215,13 +216,13 @@ def _since(seen: Seen) -> str:
     )
 
 
-def _sections(sight: LoopView, desktop: ScreenState) -> list[FrameSection]:
-    loop = sight.seen.loop
+def _sections(view: LoopView, screen: ScreenState) -> list[FrameSection]:
+    loop = view.seen.loop
     done = sum(task.status == "completed" for task in loop.tasks)
     hypotheses = loop.debug.hypotheses
-    log = sight.log_name or "log"
-    if desktop.scroll:
-        log += f", {desktop.scroll} lines below"
+    log = view.log_name or "log"
+    if screen.scroll:
+        log += f", lines below: {screen.scroll}"
     return [
         FrameSection(f"tasks: {done} of {len(loop.tasks)} done", len(loop.tasks), lambda count: _tasks(loop, count)),
         FrameSection(
@@ -230,13 +231,13 @@ def _sections(sight: LoopView, desktop: ScreenState) -> list[FrameSection]:
             lambda count: _hypotheses(loop, count),
             most=6,
         ),
-        FrameSection(log, len(sight.log), lambda count: _log(sight.log, desktop.scroll, count), weight=2),
-        FrameSection("what happened", len(sight.happened), lambda count: _plain(sight.happened[-count:]), most=8),
+        FrameSection(log, len(view.log), lambda count: _log(view.log, screen.scroll, count), weight=2),
+        FrameSection("recent events", len(view.happened), lambda count: _plain(view.happened[-count:]), most=8),
     ]
 
 
 def _tasks(loop: Loop, count: int) -> list[Row]:
-    """A window around the task that is under way, or that is next."""
+    """The rows around the current task, or around the next one."""
     now = [at for at, task in enumerate(loop.tasks) if task.status == "in_progress"]
     then = [at for at, task in enumerate(loop.tasks) if task.status == "pending"]
     current = (now or then or [len(loop.tasks) - 1])[0]
@@ -248,7 +249,7 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
         text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_in_words(task, spoken()))}"
         rows.append((Span(f"  {MARKS[task.status]}", style), Span(text, weight)))
     if count < _LEAST_FOR_ARROWS:
-        return rows  # the task that it is about is worth more than to know how many there are
+        return rows  # in few rows the current task matters more than the number of other tasks
     if start > 0:
         rows[0] = (*rows[0][:1], Span(words(" ↑ {count} more", count=start + 1), "dim"))
     if (below := len(loop.tasks) - start - count) > 0:
@@ -258,10 +259,11 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
 
 def _hypotheses(loop: Loop, count: int) -> list[Row]:
     rows: list[Row] = []
-    for one in loop.debug.hypotheses[:count]:
-        mark, style = _JUDGED[one.status]
-        why = f": {one_line(one.verdict_reason)}" if one.verdict_reason else ""
-        rows.append((Span(f"  {mark} {one.id} {one.status}", style), Span(f" {one_line(one.description)}{why}")))
+    for hypothesis in loop.debug.hypotheses[:count]:
+        mark, style = _JUDGED[hypothesis.status]
+        why = f": {one_line(hypothesis.verdict_reason)}" if hypothesis.verdict_reason else ""
+        status = Span(f"  {mark} {hypothesis.id} {hypothesis.status}", style)
+        rows.append((status, Span(f" {one_line(hypothesis.description)}{why}")))
     return rows
 
 
@@ -283,12 +285,12 @@ def _rule(title: str, columns: int) -> Row:
     return (Span(text + "─" * (columns - width_of(text)), "dim"),)
 
 
-def _foot(desktop: ScreenState) -> Row:
-    if desktop.question:
-        return (Span(f" {told(desktop.question)} y/n ", "reverse"),)
-    if desktop.notice:
-        return (Span(f" {told(desktop.notice)} ", "yellow"),)
-    if not desktop.has_keys:
-        said = "Ctrl-C ends the watching, not the loop" if not desktop.drives else "Ctrl-C interrupts it"
-        return (Span(f" {told(said)}", "dim"),)
+def _foot(screen: ScreenState) -> Row:
+    if screen.question:
+        return (Span(f" {told(screen.question)} y/n ", "reverse"),)
+    if screen.notice:
+        return (Span(f" {told(screen.notice)} ", "yellow"),)
+    if not screen.has_keys:
+        keys = "Ctrl-C interrupts the loop" if screen.drives else "Ctrl-C quits; the loop continues"
+        return (Span(f" {told(keys)}", "dim"),)
     return (Span(words(" q quit   p pause   r resume   s stop   ↑↓ scroll   ? help"), "reverse"),)

@@ -1,4 +1,4 @@
-"""Keys as they are pressed, read from the terminal without waiting for Enter; the terminal is given back as it was."""
+"""Reads keys from the terminal as they are pressed, without Enter, and restores the terminal afterwards."""
 
 from __future__ import annotations
 
@@ -22,38 +22,26 @@ _KEY = re.compile(rb"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|[\x00-\x7f]")
 
 
 def keys_in(data: bytes) -> tuple[str, ...]:
-    """The keys that these bytes stand for; what we have no name for is itself, a sequence we do not know is nothing."""
-    found = (_KEY.match(data, start) for start in _starts(data))
-    return tuple(_name(match.group()) for match in found if match is not None and _name(match.group()))
-
-
-def _starts(data: bytes) -> list[int]:
-    starts, at = [], 0
-    while at < len(data):
-        match = _KEY.match(data, at)
-        starts.append(at)
-        at = match.end() if match is not None else at + 1
-    return starts
-
-
-def _name(key: bytes) -> str:
-    return _NAMES.get(key, key.decode("ascii") if len(key) == 1 else "")
+    """The keys in these bytes. A key without a name is its character; unknown sequences are skipped."""
+    keys = (match.group() for match in _KEY.finditer(data))
+    names = (_NAMES.get(key, key.decode("ascii") if len(key) == 1 else "") for key in keys)
+    return tuple(name for name in names if name)
 
 
 class Keys:
-    """The keyboard, where there is one; nothing is pressed where standard input is no terminal of ours."""
+    """The keyboard. It is closed, and reports no keys, unless standard input is a terminal in the foreground."""
 
     def __init__(self) -> None:
         self._before: list[Any] | None = None
         self._is_open = False
 
     @property
-    def is_there(self) -> bool:
-        """Whether somebody can press one."""
+    def is_open(self) -> bool:
+        """Whether a person can press keys."""
         return self._is_open
 
     def __enter__(self) -> Keys:
-        if sys.stdin is not None and sys.stdin.isatty() and _is_ours(sys.stdin.fileno()):
+        if sys.stdin is not None and sys.stdin.isatty() and _is_in_foreground(sys.stdin.fileno()):
             self._before = termios.tcgetattr(sys.stdin.fileno())
             tty.setcbreak(sys.stdin.fileno())
             self._is_open = True
@@ -61,26 +49,26 @@ class Keys:
 
     def __exit__(self, *problem: object) -> None:
         if self._before is not None:
-            with suppress(termios.error):  # the terminal has gone
+            with suppress(termios.error):  # the terminal was closed
                 termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)
         self._before, self._is_open = None, False
 
     def handles(self) -> list[int]:
-        """What a selector waits for."""
+        """The handles that a selector waits for."""
         return [sys.stdin.fileno()] if self._is_open else []
 
     def read(self) -> tuple[str, ...]:
-        """What was pressed; the caller knows that there is something."""
+        """The pressed keys. The caller has seen that there is input."""
         data = b""
         with suppress(OSError):
             data = os.read(sys.stdin.fileno(), 1024)
         if not data:
-            self._is_open = False  # the terminal has gone
+            self._is_open = False  # the terminal was closed
         return keys_in(data)
 
 
-def _is_ours(handle: int) -> bool:
-    """A job in the background must not touch the terminal: the shell has it."""
+def _is_in_foreground(handle: int) -> bool:
+    """A background job must not touch the terminal: the shell uses it."""
     try:
         return os.tcgetpgrp(handle) == os.getpgrp()
     except OSError:

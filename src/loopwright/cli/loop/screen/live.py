@@ -1,4 +1,4 @@
-"""The live view of a loop: looks at it, draws it, and does what the pressed keys ask for."""
+"""The live view of a loop: reads the loop, draws it, and carries out the pressed keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SENTENCES_KEPT = 200
 
 
 class LiveView:
-    """One loop on the whole terminal, until the block ends. `drives`: the loop is driven by this process."""
+    """One loop on the full terminal, until the `with` block ends. `drives`: this process drives the loop."""
 
     def __init__(self, context: Context, loop_id: str, cancellation: Cancellation, *, drives: bool = False) -> None:
         self._context = context
@@ -44,7 +44,7 @@ class LiveView:
         self._surface = Surface(with_color=not os.environ.get("NO_COLOR"))
         self._open = ExitStack()
         self._guard = threading.Lock()
-        self._desktop = ScreenState(drives=drives)
+        self._screen = ScreenState(drives=drives)
         self._log: deque[str] = deque(maxlen=_LINES_KEPT)
         self._log_name, self._unfinished = "", ""
         self._happened: deque[str] = deque(maxlen=_SENTENCES_KEPT)
@@ -65,18 +65,18 @@ class LiveView:
         self._open.close()
 
     def _show(self) -> None:
-        """Take the terminal; whatever happens, leaving the block gives it back."""
+        """Take over the terminal; the end of the block always restores it."""
         self._terminal = self._open.enter_context(ExitStack())
         self._terminal.enter_context(self._keys)
         self._terminal.enter_context(self._surface)
-        self._change(has_keys=self._keys.is_there)
+        self._change(has_keys=self._keys.is_open)
 
     def _suspend(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._is_suspended = True
 
     def step(self) -> None:
-        """Wait for a key or for a moment, then show the loop as it is now; what goes wrong is told plainly."""
+        """Wait briefly for a key, then draw the current loop. On an error, restore the terminal first."""
         try:
             self._step()
         except BaseException:
@@ -98,8 +98,8 @@ class LiveView:
         self._draw()
 
     def ask(self, loop: Loop) -> None:
-        """Let the person at the keys choose what is next; returns when somebody chose, or nobody will."""
-        if not self._keys.is_there:
+        """Let the person at the keyboard choose the next action. Returns after a choice, or when none will come."""
+        if not self._keys.is_open:
             return
         self._asked_at = loop.revision
         self._is_answered.clear()
@@ -119,39 +119,39 @@ class LiveView:
                 self._change(scroll=0)
             self._log += printed.lines
             self._unfinished = printed.unfinished
-            if self._desktop.scroll:  # who reads stays where they read
+            if self._screen.scroll:  # new lines must not move the lines that a person reads
                 self._scroll(len(printed.lines))
-        if self._desktop.choices and seen.loop.revision >= self._asked_at:
+        if self._screen.choices and seen.loop.revision >= self._asked_at:
             self._ask_again(seen.loop)
         return seen
 
     def _ask_again(self, loop: Loop) -> None:
         if not awaits_choice(loop):
             self._is_answered.set()
-        elif legal_actions(loop) != self._desktop.choices:
+        elif legal_actions(loop) != self._screen.choices:
             self._change(choices=legal_actions(loop), picked=0)
 
     def _draw(self) -> None:
         size = self._surface.size
         log = (*self._log, *([self._unfinished] if self._unfinished else []))
-        sight = LoopView(self.seen, tuple(self._happened), self._log_name, log)
+        view = LoopView(self.seen, tuple(self._happened), self._log_name, log)
         with self._guard:
-            desktop = self._desktop
-        self._surface.show(frame(sight, desktop, *size), size)
+            screen = self._screen
+        self._surface.show(frame(view, screen, *size), size)
 
     def _change(self, **fields: Any) -> None:
         with self._guard:
-            self._desktop = replace(self._desktop, **fields)
+            self._screen = replace(self._screen, **fields)
 
     def _press(self, key: str) -> None:
         yes, self._yes = self._yes, None
-        if self._desktop.question or self._desktop.notice:
+        if self._screen.question or self._screen.notice:
             self._change(question="", notice="")
         if yes is not None:
             if key in ("y", "Y"):
                 self._do(yes)
             return
-        if self._desktop.choices and self._press_in_menu(key):
+        if self._screen.choices and self._press_in_menu(key):
             return
         match key:
             case "q":
@@ -161,9 +161,9 @@ class LiveView:
             case "r":
                 self._do(self._resume)
             case "s":
-                self._ask("stop the loop for good, with every process of it?", self._stop)
+                self._ask("stop the loop for good, with all its processes?", self._stop)
             case "?":
-                self._change(shows_help=not self._desktop.shows_help)
+                self._change(shows_help=not self._screen.shows_help)
             case "up" | "down" | "page up" | "page down" | "home" | "end":
                 page = max(1, self._surface.size[1] // 2)
                 steps = {"up": 1, "down": -1, "page up": page, "page down": -page}
@@ -172,7 +172,7 @@ class LiveView:
                 pass
 
     def _press_in_menu(self, key: str) -> bool:
-        choices, picked = self._desktop.choices, self._desktop.picked
+        choices, picked = self._screen.choices, self._screen.picked
         if key in ("up", "down"):
             self._change(picked=(picked + (1 if key == "down" else -1)) % len(choices))
         elif key == "enter":
@@ -190,23 +190,23 @@ class LiveView:
         self._is_answered.set()
 
     def _quit(self) -> None:
-        if not self._desktop.drives:
+        if not self._screen.drives:
             self.has_left = True
         else:
-            self._ask("interrupt it and leave?", lambda: self._cancellation.request("SIGINT"))
+            self._ask("interrupt the loop and quit?", lambda: self._cancellation.request("SIGINT"))
 
     def _stop(self) -> None:
         stop(self._context, self._loop_id)
 
     def _resume(self) -> None:
-        """Lift the hold; where nobody drives the loop, somebody has to."""
+        """Lift the hold; if no process drives the loop, offer to start one."""
         if isinstance(self.seen.loop.phase, Held) or not self._is_driven():
             after = resume(self._context, self._loop_id)
             if not isinstance(after.phase, Held) and not self._is_driven():
-                self._ask("no process drives it; start one in the background?", self._start_worker)
+                self._ask("no process drives the loop; start one in the background?", self._start_worker)
 
     def _is_driven(self) -> bool:
-        return self._desktop.drives or self.seen.has_worker
+        return self._screen.drives or self.seen.has_worker
 
     def _start_worker(self) -> None:
         start_detached(self._context, self._loop_id)
@@ -215,12 +215,12 @@ class LiveView:
         self._yes = yes
         self._change(question=question)
 
-    def _do(self, deed: Callable[[], object]) -> None:
-        """What a key asks for; a refusal is shown where the keys are."""
+    def _do(self, action: Callable[[], object]) -> None:
+        """Carry out what a key asks for; show a refusal in the last row."""
         try:
-            deed()
+            action()
         except LoopwrightError as problem:
             self._change(notice=one_line(f"{problem.message}; {problem.hint}"))
 
     def _scroll(self, lines: int) -> None:
-        self._change(scroll=max(0, min(self._desktop.scroll + lines, len(self._log) - 1)))
+        self._change(scroll=max(0, min(self._screen.scroll + lines, len(self._log) - 1)))

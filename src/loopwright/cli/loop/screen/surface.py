@@ -1,6 +1,6 @@
-"""The terminal as a surface of lines: only what changed is written, and it is given back as it was.
+"""The terminal as a surface of lines: writes only changed lines, and restores the terminal afterwards.
 
-The only module that writes control sequences; whatever it is given to write is text that was neutralised before.
+The only module that writes control sequences. The text it gets contains no control characters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 
 from loopwright.kernel.cells import cut, width_of
 
-# The alternate screen, no cursor, and no wrapping: a line that a terminal takes for longer than we do stays one line.
+# The alternate screen, no cursor, no wrapping: a line stays one line even if the terminal measures it as longer.
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
 _LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 _REST = "\x1b[K"
@@ -24,7 +24,7 @@ _COLORS = frozenset({"red", "green", "yellow", "cyan", "white"})
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A piece of a line; `style` is words such as `bold red`."""
+    """A piece of a line with one style, such as `bold red`."""
 
     text: str
     style: str = ""
@@ -34,7 +34,7 @@ Row = tuple[Span, ...]
 
 
 def fitted(row: Row, columns: int) -> Row:
-    """The row cut to the terminal's width."""
+    """The row, cut to the width of the terminal."""
     spans, left = [], columns
     for span in row:
         if left <= 0:
@@ -48,7 +48,7 @@ def fitted(row: Row, columns: int) -> Row:
 
 
 class Surface:
-    """Standard output, whole."""
+    """Standard output as a full screen."""
 
     def __init__(self, *, with_color: bool) -> None:
         self._with_color = with_color
@@ -65,20 +65,20 @@ class Surface:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows, as they are now."""
+        """The current columns and rows."""
         try:
-            found = os.get_terminal_size(sys.stdout.fileno())
+            size = os.get_terminal_size(sys.stdout.fileno())
         except OSError:
             return 80, 24
-        return found.columns or 80, found.lines or 24
+        return size.columns or 80, size.lines or 24
 
     def show(self, rows: list[Row], size: tuple[int, int]) -> None:
-        """Make the terminal show these rows; one write, so nothing flickers."""
+        """Make the terminal show these rows, in one write so that nothing flickers."""
         lines = [self._painted(fitted(row, size[0]), size[0]) for row in rows[: size[1]]]
         lines += [_REST] * (size[1] - len(lines))
         out = []
         if size != self._size:
-            # A terminal that was resized shows what it likes until everything is written again.
+            # What a terminal shows after a resize is undefined until everything is written again.
             self._size, self._shown = size, []
             out.append("\x1b[2J")
         before = self._shown or [_REST] * len(lines)
@@ -90,7 +90,7 @@ class Surface:
 
     def _painted(self, row: Row, columns: int) -> str:
         is_full = sum(width_of(span.text) for span in row) >= columns
-        # Behind a full line the cursor stands on its last character: erasing the rest would erase that.
+        # After a full line the cursor is on its last character: erasing the rest would erase that character.
         return "".join(self._span(span) for span in row) + ("" if is_full else _REST)
 
     def _span(self, span: Span) -> str:
@@ -101,7 +101,7 @@ class Surface:
 
     def _write(self, text: str) -> None:
         view = memoryview(text.encode(sys.stdout.encoding or "utf-8", "replace"))
-        with suppress(OSError):  # a terminal that has gone shows nothing; the signal that says so ends us
+        with suppress(OSError):  # the terminal was closed; its signal ends this process
             sys.stdout.flush()
             while view:
                 view = view[os.write(sys.stdout.fileno(), view) :]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from loopwright.workflow.broken_judges import broken, broken_command, judged_by
+from loopwright.workflow.cheating import broken, broken_command, judged_by
 
 
 def run(*arguments, cwd):

@@ -1,7 +1,11 @@
-"""Makes judges fail: a check that passes even then proves nothing about the work. Pure.
+"""Detects work that cheats its judges. Pure.
 
-Covers only checks that certainly run the judge: Python tests and scripts, called directly. Each test fails at its end,
-not at its start, so that the test has called the work before.
+Broken judges: a check that passes although its judge was made to fail proves nothing about the work. This covers only
+checks that certainly run the judge: Python tests and scripts, called directly. Each test fails at its end, not at its
+start, so that the test has called the work before.
+
+Tampering: new code that ends the test process, patches the runner, or detects the test. Honest programs do so
+sometimes; then a person signs.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _CODE = 97
 _ENDS = {"exit", "quit", "sys.exit", "SystemExit"}
@@ -122,3 +126,55 @@ def _is_path(word: str) -> bool:
 def _is_test(path: str) -> bool:
     name = path.rpartition("/")[2]
     return name.startswith("test_") or name.endswith("_test.py")
+
+
+_PYTHON = (".py", ".pyi", ".pyx")
+_NODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
+_OTHER_CODE = (".go", ".rs", ".rb", ".java", ".kt", ".c", ".cc", ".cpp", ".h", ".php", ".pl", ".lua", ".cs", ".swift")
+# Names from a test environment, in any language.
+_SURROUNDINGS = re.compile(rb"PYTEST_[A-Z]\w+|LOOPWRIGHT_[A-Z]\w+|GIT_CEILING_DIRECTORIES|JEST_WORKER_ID|VITEST_\w+")
+_IN_PYTHON = re.compile(
+    rb"\bos\s*\.\s*_exit\b|\bimport\s[^\n]*\b_exit\b|\bos\.(?:abort|exec[lv]\w*)\b"
+    rb"|\bsys\.(?:excepthook|settrace|setprofile)|\b_pytest\b|\bgc\.get_(?:objects|referrers)|\bsys\._getframe|\.__code__\s*="
+    rb"|def\s+__eq__\s*\([^)]*\)[^:\n]*:\s*return\s+True\b"
+)
+_IN_NODE = re.compile(rb"\bprocess\s*\.\s*(?:exit|reallyExit|abort|kill)\s*\(|\brequire\.cache\b")
+_IS_PROGRAM = re.compile(rb"\A#!|\brequire\.main\b|\bimport\.meta\.main\b")
+_PROCESS_ENDS = {"exit", "quit", "sys.exit", "os._exit", "SystemExit"}
+
+
+def reaches_for_its_judge(path: str, before: bytes, after: bytes) -> bool:
+    """Whether the new text has more of it than the old text."""
+    return _count(path, after) > _count(path, before)
+
+
+def _count(path: str, data: bytes) -> int:
+    if not path.endswith((*_PYTHON, *_NODE, *_OTHER_CODE)):
+        return 0
+    found = len(_SURROUNDINGS.findall(data))
+    if path.endswith(_PYTHON):
+        found += len(_IN_PYTHON.findall(data)) + sum(1 for _ in _ends_when_imported(data))
+    elif path.endswith(_NODE) and not _IS_PROGRAM.search(data):
+        found += len(_IN_NODE.findall(data))
+    return found
+
+
+def _ends_when_imported(data: bytes) -> Iterator[ast.AST]:
+    """Statements of a module that end the process that imports it."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    ahead: list[ast.AST] = list(tree.body)
+    while ahead:
+        node = ahead.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or _is_main(node):
+            continue
+        called = node.func if isinstance(node, ast.Call) else node.exc if isinstance(node, ast.Raise) else None
+        if called is not None and ast.unparse(called) in _PROCESS_ENDS:
+            yield node
+        ahead += ast.iter_child_nodes(node)
+
+
+def _is_main(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
