@@ -304,3 +304,18 @@ def test_a_folder_without_a_history_is_refused(project, tmp_path):
     project.root.rename(project.root.with_name("line\nbreak"))
     with pytest.raises(GitFailed, match="contains a line break"):
         git_history.open_history(project.root.with_name("line\nbreak"), tmp_path)
+
+
+def test_a_repository_of_another_user_is_refused_until_it_is_trusted(project, repository, tmp_path, monkeypatch):
+    bare = git._bare_environment
+    monkeypatch.setattr(git, "_bare_environment", lambda: bare() | {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"})
+    for ask in (git.discover, lambda folder: git_history.open_history(folder, tmp_path)):
+        with pytest.raises(GitFailed) as refused:
+            ask(project.root)
+        assert refused.value.message == f"git refuses {project.root}: the folder belongs to another user"
+        assert refused.value.hint.endswith(f" git config --global --add safe.directory {project.root}")
+    name = project.git("branch", "--show-current").strip()
+    assert git.branch_commit(repository, name) == head(project), "a repository that was found before is trusted"
+    monkeypatch.setenv("HOME", str(project.home))
+    (project.home / ".gitconfig").write_text(f"[safe]\n\tdirectory = {project.root}\n")
+    assert git.discover(project.root).head.commit == head(project)
