@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from loopwright.sandbox.confine import ESCAPE_ATTEMPTS
-
 # Text for agents, which a loop stores: stored text is English.
 PROMPTS = frozenset(
     {
@@ -145,6 +143,4 @@ LOGS = frozenset(
         "npm install -g opencode-ai@latest",
     }
 )
-# A shell script.
-SCRIPTS = frozenset({ESCAPE_ATTEMPTS})
-NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS | SCRIPTS
+NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS

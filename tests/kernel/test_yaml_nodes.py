@@ -32,8 +32,8 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a" * (4 << 20) + "b", "the file has 4,194,305 bytes; the limit is 4,194,304", 1),
         ("a: \x01", "control characters are not allowed", 1),
     ],
-    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "twice", "a list as key", "open", "open for lines",
-         "never opened", "two documents", "empty", "no UTF-8", "large", "a control character"],
+    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "twice", "a list as key", "open",
+         "open for lines", "never opened", "two documents", "empty", "no UTF-8", "large", "a control character"],
 )  # fmt: skip
 def test_what_is_not_acceptable_is_named_with_its_line(text, message, line):
     with pytest.raises(YamlProblem) as caught:
