@@ -59,7 +59,7 @@ bench: ## speed and memory, as ratios against baselines of the same run; writes 
 	@scripts/setup dev
 	@$(BIN)/python bench/run.py
 
-mutants: ## does a test notice each small change of the code? ONLY=kernel limits it; writes bench/RESULTS.md
+mutants: ## does a test notice each small change of the code? ONLY=kernel SAMPLE=147 limit it; writes bench/RESULTS.md
 	@scripts/setup mutants
 	@$(BIN)/python bench/mutants/score.py $(if $(FRESH),--fresh) $(if $(SAMPLE),--sample $(SAMPLE)) $(ONLY)
 

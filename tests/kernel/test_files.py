@@ -192,8 +192,9 @@ def test_parts_of_untrusted_files_are_read_without_following_links(tmp_path):
     assert files.read_head(tmp_path / "file", 5) == (b"12345", False)
     assert files.read_head(tmp_path / "file", 4) == (b"1234", True)
     for name in ("link", "fifo", "."):
-        with pytest.raises(OSError, match=r"symbolic|not a regular file"):
+        with pytest.raises(OSError, match=r"symbolic|not a regular file") as refused:
             files.read_head(tmp_path / name, 5)
+        assert Path(refused.value.filename) == tmp_path / name
     assert sorted(files.list_folder(tmp_path)) == ["fifo", "file", "link"]
     (tmp_path / "folder").symlink_to(tmp_path)
     for name in ("folder", "file"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.errors import GitFailed
-from loopwright.kernel import git, git_index, process
+from loopwright.kernel import git, git_history, git_index, process
 
 
 @pytest.fixture
@@ -273,3 +273,49 @@ def test_a_private_repository_can_have_an_index_elsewhere(repository, tmp_path):
     )  # fmt: skip
     with pytest.raises(GitFailed, match="git cat-file failed"):
         private.run("cat-file", "-e", "HEAD^{tree}")
+
+
+@pytest.mark.parametrize("kind", ["plain", "bare", "shallow", "inside"])
+def test_the_history_of_every_kind_of_clone_is_read(project, tmp_path, kind):
+    first = head(project)
+    project.write("sub/a", "a")
+    second = project.commit("second")
+    clone = tmp_path / "clone"
+    options = {"bare": ("--bare",), "shallow": ("--depth=1",)}.get(kind, ())
+    project.git("clone", "--quiet", *options, f"file://{project.root}", str(clone))
+    history = git_history.open_history(clone / "sub" if kind == "inside" else clone, tmp_path)
+    assert history.is_shallow == (kind == "shallow")
+    assert not history.is_partial
+    assert history.run("rev-list", second).decode().split() == [second, *([] if kind == "shallow" else [first])]
+    assert history.resolve("HEAD") == (second,)
+    assert history.resolve("HEAD~1..HEAD") == (() if kind == "shallow" else (second, f"^{first}"))
+    assert history.resolve("nowhere") == ()
+    printed = bytearray()
+    history.stream("rev-list", "--count", second, on_output=printed.extend)
+    assert printed == (b"1\n" if kind == "shallow" else b"2\n")
+    with pytest.raises(GitFailed, match="git rev-list failed: fatal: bad revision"):
+        history.stream("rev-list", "nowhere", "--", on_output=printed.extend)
+
+
+def test_a_folder_without_a_history_is_refused(project, tmp_path):
+    with pytest.raises(GitFailed, match="is not in a git repository") as refused:
+        git_history.open_history(project.home, tmp_path)
+    assert "git init" in refused.value.hint
+    project.root.rename(project.root.with_name("line\nbreak"))
+    with pytest.raises(GitFailed, match="contains a line break"):
+        git_history.open_history(project.root.with_name("line\nbreak"), tmp_path)
+
+
+def test_a_repository_of_another_user_is_refused_until_it_is_trusted(project, repository, tmp_path, monkeypatch):
+    bare = git._bare_environment
+    monkeypatch.setattr(git, "_bare_environment", lambda: bare() | {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"})
+    for ask in (git.discover, lambda folder: git_history.open_history(folder, tmp_path)):
+        with pytest.raises(GitFailed) as refused:
+            ask(project.root)
+        assert refused.value.message == f"git refuses {project.root}: the folder belongs to another user"
+        assert refused.value.hint.endswith(f" git config --global --add safe.directory {project.root}")
+    name = project.git("branch", "--show-current").strip()
+    assert git.branch_commit(repository, name) == head(project), "a repository that was found before is trusted"
+    monkeypatch.setenv("HOME", str(project.home))
+    (project.home / ".gitconfig").write_text(f"[safe]\n\tdirectory = {project.root}\n")
+    assert git.discover(project.root).head.commit == head(project)

@@ -8,12 +8,14 @@ from msgspec.structs import replace
 from loopwright.agents.port import Reason
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
+from loopwright.loop.choice import choice_hold
 from loopwright.loop.model import (
     Action,
     Completed,
     Created,
     Criteria,
     Doubt,
+    ErrorLine,
     Failed,
     Held,
     Hold,
@@ -383,3 +385,105 @@ def test_the_id_of_a_task_shows_its_kind(name, kind):
 )
 def test_a_hold_knows_why_its_agent_gave_no_answer(code, reason):
     assert replace(PAUSE, code=code).reason is reason
+
+
+def at_work(action, **fields):
+    """A running loop with an action `x` under way."""
+    return loop(under_way=UnderWay(action=action, id="x", started_at=NOW), is_initialised=True, **fields)
+
+
+CHOICE = choice_hold(loop(mode="interactive"))
+CAUSES = (hypothesis("H1"), hypothesis("H2"))
+DEBUGGING = evolve(at_work(Action.DEBUG), e.HypothesesProposed(bug="b", hypotheses=CAUSES), NOW)
+JUDGED = c.JudgeHypothesis(action_id="x", hypothesis_id="H1", status="confirmed", evidence="e", verdict_reason="v")
+CONFIRMED = after(DEBUGGING, JUDGED)
+IDLE = loop(is_initialised=True, tasks=(task("A"),))
+REFUSED = {
+    "no loop": (None, e.LoopStarted(), "no_loop"),
+    "no iterations": (None, e.LoopCreated(loop_id="l", title="t", description="d", max_iterations=0), "no_iterations"),
+    "created twice": (IDLE, e.LoopCreated(loop_id="l", title="t", description="d", max_iterations=1), "exists"),
+    "nothing to do": (loop("created", description=" "), e.LoopStarted(), "nothing_to_do"),
+    "as many as are used": (replace(IDLE, iteration=3), e.IterationsGiven(max_iterations=3), "too_few_iterations"),
+    "a retry without more": (loop("failed", iteration=3), c.Retry(max_iterations=3), "too_few_iterations"),
+    "a task twice": (IDLE, e.TaskAdded(task=task("A")), "task_exists"),
+    "tasks with one id": (IDLE, c.AddTasks(tasks=(task("B"), task("B"))), "task_exists"),
+    "no tasks": (IDLE, c.AddTasks(tasks=()), "nothing_to_do"),
+    "before no task": (IDLE, e.TaskAdded(task=task("B"), before="X"), "no_task"),
+    "another order": (IDLE, e.TasksOrdered(task_ids=("A", "A")), "not_the_tasks"),
+    "no such task": (IDLE, e.TaskRemoved(task_id="X"), "no_task"),
+    "an outcome of another action": (at_work(Action.INIT), c.FinishComplete(action_id="x"), "not_running"),
+    "an outcome of an earlier action": (at_work(Action.INIT), c.FinishInit(action_id="w", tasks=()), "not_running"),
+    "an outcome of no action": (IDLE, c.FinishInit(action_id="x", tasks=()), "not_running"),
+    "on while it is created": (loop("created"), c.Advance(action_id="n", no_progress=3), "illegal_move"),
+    "a choice while it works": (at_work(Action.INIT), c.Choose(action=Action.DEVELOP, action_id="n"), "busy"),
+    "a choice while it is created": (loop("created"), c.Choose(action=Action.INIT, action_id="n"), "illegal_move"),
+    "a choice while it is paused": (loop("paused"), c.Choose(action=Action.INIT, action_id="n"), "held_operator"),
+    "a choice that is not legal": (IDLE, c.Choose(action=Action.COMPLETE, action_id="n"), "not_legal_now"),
+    "no causes": (DEBUGGING, c.ProposeHypotheses(action_id="x", bug="b", hypotheses=()), "no_hypotheses"),
+    "a cause twice": (
+        DEBUGGING, c.ProposeHypotheses(action_id="x", bug="b", hypotheses=(CAUSES[0], CAUSES[0])), "no_hypotheses",
+    ),
+    "no such cause": (DEBUGGING, replace(JUDGED, hypothesis_id="H9"), "no_hypothesis"),
+    "a second cause": (CONFIRMED, replace(JUDGED, hypothesis_id="H2"), "confirmed_already"),
+    "a fix without a cause": (DEBUGGING, c.FinishDebug(action_id="x", fix=task("F"), mark=MARK), "fix_without_cause"),
+    "a cause without a fix": (CONFIRMED, c.FinishDebug(action_id="x", fix=None, mark=MARK), "fix_without_cause"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_has_a_code_and_a_way_on(name):
+    start, proposal, code = REFUSED[name]
+    refusal = decide(start, proposal)
+    assert isinstance(refusal, Refused)
+    assert [blocker.code for blocker in refusal.blockers] == [code]
+    assert all(blocker.message and blocker.hint for blocker in refusal.blockers)
+
+
+KEPT = replace(WORK, tree="tried")
+ACCEPTED = {
+    "init without new tasks": (
+        at_work(Action.INIT, tasks=(task("A"),)), c.FinishInit(action_id="x", tasks=()),
+        (e.LoopInitialised(), e.ActionDone(action_id="x", action=Action.INIT)),
+    ),
+    "a choice lifts only its own hold": (
+        replace(IDLE, mode="interactive", phase=Held(holds=(CHOICE,))), c.Choose(action=Action.DEVELOP, action_id="n"),
+        (e.HoldLifted(holder=CHOICE.holder), e.ActionStarted(action=Action.DEVELOP, action_id="n", task_id="A")),
+    ),
+    "a mode lifts only the hold of a choice": (
+        replace(IDLE, phase=Held(holds=(CHOICE, PAUSE))), e.ModeSet(mode="interactive"),
+        (e.HoldLifted(holder=CHOICE.holder), e.ModeSet(mode="interactive")),
+    ),
+    "what was tried and does not hold is dropped": (
+        at_work(Action.VALIDATE, tree=KEPT, fallback=WORK),
+        c.FinishValidate(action_id="x", validation=FAILED, mark=MARK),
+        (e.ValidationRecorded(validation=FAILED), e.WorkDropped(tree=WORK),
+         e.ActionDone(action_id="x", action=Action.VALIDATE, mark=MARK)),
+    ),
+    "what was tried and holds is kept": (
+        at_work(Action.VALIDATE, tree=KEPT, fallback=WORK),
+        c.FinishValidate(action_id="x", validation=PASSED, mark=MARK),
+        (e.ValidationRecorded(validation=PASSED), e.ActionDone(action_id="x", action=Action.VALIDATE, mark=MARK)),
+    ),
+    "debugging that failed": (
+        DEBUGGING, c.FinishDebug(action_id="x", fix=None, mark=MARK, error="no cause"),
+        (e.ErrorNoted(error=ErrorLine(action=Action.DEBUG, message="no cause", timestamp=NOW)),
+         e.ActionDone(action_id="x", action=Action.DEBUG, mark=MARK)),
+    ),
+    "a task that failed": (
+        loop(under_way=UnderWay(action=Action.DEVELOP, id="x", started_at=NOW, task_id="A")),
+        c.FinishDevelop(
+            action_id="x", outcome="failed", files_changed=("a",), tree=KEPT, mark=MARK, is_tried=True, error="no",
+            then=(task("B"),),
+        ),
+        (e.WorkKept(tree=KEPT, is_tried=True), e.TaskFinished(task_id="A", status="failed", files_changed=("a",)),
+         e.CostCounted(spent=Spent(retries=1), task_id="A"),
+         e.ErrorNoted(error=ErrorLine(action=Action.DEVELOP, message="no", timestamp=NOW)),
+         e.TaskAdded(task=task("B")), e.ActionDone(action_id="x", action=Action.DEVELOP, mark=MARK)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_a_proposal_leads_to_exactly_these_events(name):
+    start, proposal, events = ACCEPTED[name]
+    assert decide(start, proposal) == Accepted(events)

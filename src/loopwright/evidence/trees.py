@@ -53,7 +53,7 @@ def tree_with_patch(judge: PrivateRepository, patch: Path) -> str:
 
 def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tuple[str, ...]]:
     """The patch from one tree to another, and all paths that differ."""
-    listed = judge.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    listed = judge.run("diff-tree", "-r", "-z", "--name-only", old, new)
     return judge.run(*AS_PATCH, old, new), tuple(shown(path) for path in listed.split(b"\0") if path)
 
 

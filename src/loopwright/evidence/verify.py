@@ -109,7 +109,7 @@ class _Check:
                 return
             self.equal("base + patch", evidence.result_tree, tree_with_patch(judge, self._folder / PATCH))
         except (LoopwrightError, OSError) as problem:
-            self.mismatches.append(f"base + patch: {getattr(problem, 'message', problem)}")
+            self.mismatches.append(f"base + patch: {problem}")
 
     def _file(self, name: str, digest: str) -> None:
         path = self._folder / name

@@ -50,7 +50,8 @@ class History(msgspec.Struct, frozen=True):
 
 def open_history(folder: Path, scratch: Path) -> History:
     """The history of the repository that contains this folder, or is this folder."""
-    place = ("--git-dir=.",) if _looks_bare(folder) else ()
+    # Git is told to trust no bare repository that it finds by itself (`safe.bareRepository`).
+    place = ("--git-dir=.",) if git.is_bare(folder) and not (folder / ".git").exists() else ()
     answer = git.query(
         *place, "rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-path", "objects",
         "--git-path", "shallow", "--show-object-format", cwd=folder,
@@ -74,12 +75,6 @@ def open_history(folder: Path, scratch: Path) -> History:
         is_shallow=is_shallow,
         is_partial=any(next((store / "pack").glob("*.promisor"), None) for store in stores),
     )
-
-
-def _looks_bare(folder: Path) -> bool:
-    if (folder / ".git").exists():
-        return False
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def _no_repository(folder: Path, answer: process.Captured) -> GitFailed:
