@@ -111,6 +111,7 @@ def test_every_move_from_every_status(status, move):
         (blocker,) = decision.blockers
         assert blocker.code == "illegal_move"
         assert f"is {status}" in blocker.message
+        assert blocker.message.endswith(f" {move}")
         legal = {name for state, name in LEGAL if state == status}
         assert any(name in blocker.hint for name in legal)
 
