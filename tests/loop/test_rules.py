@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Reason
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
@@ -110,6 +111,7 @@ def test_every_move_from_every_status(status, move):
         (blocker,) = decision.blockers
         assert blocker.code == "illegal_move"
         assert f"is {status}" in blocker.message
+        assert blocker.message.endswith(f" {move}")
         legal = {name for state, name in LEGAL if state == status}
         assert any(name in blocker.hint for name in legal)
 
@@ -414,6 +416,11 @@ REFUSED = {
     "an outcome of another action": (at_work(Action.INIT), c.FinishComplete(action_id="x"), "not_running"),
     "an outcome of an earlier action": (at_work(Action.INIT), c.FinishInit(action_id="w", tasks=()), "not_running"),
     "an outcome of no action": (IDLE, c.FinishInit(action_id="x", tasks=()), "not_running"),
+    "an outcome of developing while it plans": (
+        at_work(Action.INIT),
+        c.FinishDevelop(action_id="x", outcome="completed", files_changed=(), tree=None, mark=MARK), "not_running",
+    ),
+    "a verdict while it plans": (replace(at_work(Action.INIT), debug=DEBUGGING.debug), JUDGED, "not_running"),
     "on while it is created": (loop("created"), c.Advance(action_id="n", no_progress=3), "illegal_move"),
     "a choice while it works": (at_work(Action.INIT), c.Choose(action=Action.DEVELOP, action_id="n"), "busy"),
     "a choice while it is created": (loop("created"), c.Choose(action=Action.INIT, action_id="n"), "illegal_move"),
@@ -440,7 +447,30 @@ def test_a_refusal_has_a_code_and_a_way_on(name):
 
 
 KEPT = replace(WORK, tree="tried")
+SHORT = e.LoopCreated(loop_id="l", title="t", description="d", max_iterations=1)
+TAKEOVER = Takeover(agent="a", by="b", role="r", code="c", message="m", at=NOW, action_id="x")
 ACCEPTED = {
+    "one iteration": (None, SHORT, (SHORT,)),
+    "the mode that it has": (IDLE, e.ModeSet(mode=IDLE.mode), ()),
+    "a worker leaves that never came": (IDLE, e.WorkerLeft(why="w"), ()),
+    "an action that is given up": (
+        at_work(Action.INIT), c.AbandonAction(why="w", turn_taken=True),
+        (e.ActionAbandoned(action_id="x", why="w", turn_taken=True),),
+    ),
+    "an agent takes over": (
+        at_work(Action.INIT), c.HandOver(takeover=TAKEOVER),
+        (e.AgentChanged(takeover=TAKEOVER), e.ActionPaused(action_id="x", turn_taken=True)),
+    ),
+    "a validation has no task": (
+        IDLE, c.Choose(action=Action.VALIDATE, action_id="n"),
+        (e.ActionStarted(action=Action.VALIDATE, action_id="n", task_id=None),),
+    ),
+    "a task that was done costs no retry": (
+        loop(under_way=UnderWay(action=Action.DEVELOP, id="x", started_at=NOW, task_id="A")),
+        c.FinishDevelop(action_id="x", outcome="completed", files_changed=(), tree=None, mark=MARK),
+        (e.TaskFinished(task_id="A", status="completed", files_changed=()),
+         e.ActionDone(action_id="x", action=Action.DEVELOP, mark=MARK)),
+    ),
     "init without new tasks": (
         at_work(Action.INIT, tasks=(task("A"),)), c.FinishInit(action_id="x", tasks=()),
         (e.LoopInitialised(), e.ActionDone(action_id="x", action=Action.INIT)),
@@ -487,3 +517,24 @@ ACCEPTED = {
 def test_a_proposal_leads_to_exactly_these_events(name):
     start, proposal, events = ACCEPTED[name]
     assert decide(start, proposal) == Accepted(events)
+
+
+def test_a_loop_is_stuck_after_many_equal_marks_too():
+    for number in (4, 9):
+        (held,) = decide(replace(IDLE, marks=(MARK,) * number), c.Advance(action_id="n", no_progress=3)).events
+        assert held.hold.code == "no_progress"
+    changed = replace(IDLE, marks=(replace(MARK, tree="other"), *(MARK,) * 3))
+    assert isinstance(decide(changed, c.Advance(action_id="n", no_progress=3)).events[0], e.ActionStarted)
+
+
+def test_a_refusal_names_what_there_is():
+    many = replace(IDLE, tasks=tuple(task(f"T-{number}") for number in range(12)))
+    said = decide(many, e.TaskRemoved(task_id="X")).blockers[0].hint
+    assert said.endswith(": " + ", ".join(f"T-{number}" for number in range(10)))
+    assert not decide(replace(IDLE, tasks=()), e.TaskRemoved(task_id="X")).blockers[0].hint.rstrip().endswith(":")
+    assert "develop, " in decide(IDLE, c.Choose(action=Action.COMPLETE, action_id="n")).blockers[0].hint
+    used = decide(replace(IDLE, iteration=7), e.IterationsGiven(max_iterations=3)).blockers[0].message
+    assert ("7" in used, "3" in used) == (True, True)
+    failed = replace(loop(**VALIDATED), tasks=tuple(task(name, "failed") for name in "ABCDEF"))
+    (held,) = decide(failed, c.Advance(action_id="n", no_progress=3)).events
+    assert held.hold.message.endswith(": A, B, C, D, E")
