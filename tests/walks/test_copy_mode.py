@@ -343,7 +343,7 @@ def test_bash_runs_the_commands_or_else_sh(project, shells, used):
 def test_without_any_shell_the_missing_tool_is_named(project):
     project.plan(MAKE, run_id="r")
     said = refused(project.run("run", env=small_path(project)), "TOOL_MISSING")
-    assert "no bash and no sh" in said
+    assert "neither bash nor sh" in said
     assert project.latest()["envelope"]["error_code"] == "TOOL_MISSING"
     assert project.run("verify").exit_code == 0
 

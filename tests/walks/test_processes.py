@@ -169,7 +169,7 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
     assert project.run("verify").exit_code == 0
 
 
-@pytest.mark.parametrize("verb", ["add", "write-tree", "checkout-index"])
+@pytest.mark.parametrize("verb", ["add", "write-tree", "read-tree"])
 def test_a_signal_while_the_sandbox_is_made_or_read_stops_at_once(project, nap, tmp_path, verb):
     """A git that never ends stands for a copy of hours: the stop must not wait for it."""
     shim, reached = tmp_path / "bin" / "git", tmp_path / "reached"
@@ -180,7 +180,7 @@ def test_a_signal_while_the_sandbox_is_made_or_read_stops_at_once(project, nap, 
     shim.chmod(0o755)
     project.environment["PATH"] = f"{shim.parent}:{project.environment['PATH']}"
     project.plan({"id": "A", "commands": ["true"]}, run_id="r")
-    mode = "worktree" if verb == "checkout-index" else "copy"
+    mode = "worktree" if verb == "read-tree" else "copy"
     with started(project, "run", "--mode", mode) as child:
         wait_until(reached.exists, f"git {verb}")
         os.kill(child.pid, signal.SIGTERM)
