@@ -24,7 +24,7 @@ LOGIN = {"tokens": {"access": "a" * 30, "refresh": "r" * 30}, "at": 1}
 
 @pytest.fixture
 def place(tmp_path):
-    """The user's file and an agent's private home, with a record of it beside."""
+    """The user's login file and an agent's private home, with a record next to the home."""
     own = tmp_path / "user" / ".p" / "auth.json"
     own.parent.mkdir(parents=True)
     own.write_text(json.dumps(LOGIN))

@@ -36,7 +36,7 @@ def seats(*takeovers, settled=0, order=ORDER, barred=()):
         ((out("a"),), "a", "b"),
         ((out("a", action_id="earlier"),), "a", "a"),
         ((out("a", until=LATER), out("b", until=LATER)), "a", "c"),
-        # Whoever resumed a loop whose agents are all out has the first of them tried.
+        # If every agent is out, a resumed loop tries the first agent again.
         ((out("a", until=LATER), out("b", until=LATER), out("c", until=LATER)), "a", "a"),
     ],
 )

@@ -73,7 +73,7 @@ NAMED = {
         ("friend-3", "friend-2", True),
         # A person, or an agent that is no longer in the settings.
         ("ann", "bob", False),
-        ("ann", "nobody", False),
+        ("ann", "unknown", False),
     ],
 )
 def test_the_same_program_with_the_same_model_is_the_same_reviewer(reviewer, builder, is_same):

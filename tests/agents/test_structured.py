@@ -25,7 +25,7 @@ def test_a_strict_form_wants_every_field_and_no_other():
     assert set(one["required"]) == set(one["properties"]) >= {"fix", "likelihood"}
     assert one["additionalProperties"] is False
     assert "default" not in str(strict)
-    assert strict_form(schema_of(Free)) is None, "keys that nobody knows can't be required"
+    assert strict_form(schema_of(Free)) is None, "unknown keys can't be required"
 
 
 INVALID = NoAnswer(Reason.INVALID_ANSWER, "cut short")

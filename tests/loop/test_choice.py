@@ -1,4 +1,4 @@
-"""Interactive mode: what a person may choose, and what happens when nobody does."""
+"""Interactive mode: the actions that a person may choose, and the hold if there is no choice."""
 
 from __future__ import annotations
 

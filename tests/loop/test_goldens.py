@@ -73,6 +73,6 @@ def test_it_loads_as_it_was_left_also_when_a_file_is_lost(layout, lost):
     assert [task.id for task in loop.tasks] == ["T-2", "T-1", "F-1"]
     assert {hold.holder for hold in loop.phase.holds} == {Holder.OPERATOR}
     assert (loop.attempt, loop.budget.usd) == (2, 20)
-    # Nothing was taken for somebody else's edit, and what was lost is there again.
+    # No file counts as an external edit, and the lost files exist again.
     assert {name: (layout.loops / name).read_bytes() for name in FILES} == {name: golden(name) for name in FILES}
     assert decode_head((layout.loops / HEAD).read_bytes()) == decode_head(golden(HEAD))

@@ -316,7 +316,7 @@ class LoopMachine(RuleBasedStateMachine):
 
     @rule(status=st.sampled_from(["running", "paused", "failed"]), key=st.integers(0, 3))
     def die_while_an_edit_is_taken(self, status, key):
-        """Killed behind the line that takes or refuses it: whoever comes next knows that edit, and does no more."""
+        """Kill the process after the line that adopts or refuses the edit: the next command does not judge it again."""
         self._edit(lambda document: {**document, "status": status, "their_key": key})
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(store.OpenedLoop, "project", lambda opened: None)

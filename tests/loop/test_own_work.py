@@ -22,7 +22,7 @@ FIX = {"calc.py": "right\n"}
 # What the work wrote or deleted (None), the test command, which tests it touched, and what differs then from the base.
 CASES = {
     "the source alone": (FIX, "pytest", None, None),
-    "a new test beside the old ones": ({**FIX, "test_more.py": "new\n"}, "pytest", None, None),
+    "a new test next to the old tests": ({**FIX, "test_more.py": "new\n"}, "pytest", None, None),
     "a test is deleted": ({**FIX, "test_calc.py": None}, "pytest", ["test_calc.py"], ["calc.py"]),
     "a test is changed": ({**FIX, "test_calc.py": "asks nothing\n"}, "pytest", ["test_calc.py"], ["calc.py"]),
     "new tests go with it": (

@@ -1,4 +1,4 @@
-"""How long is waited at a limit of which nobody told the end."""
+"""How long a loop waits at a limit whose end is not reported."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_a_start_needs_a_task_or_a_description():
 def test_a_stop_says_by_whom_and_a_retry_keeps_history_and_counts():
     stopped = after(loop(iteration=3, tasks=(task(status="in_progress"),)), e.LoopStopped(by="ann"))
     assert stopped.phase.reason == "stopped by ann"
-    assert stopped.tasks[0].status == "pending", "nobody is at it any more"
+    assert stopped.tasks[0].status == "pending", "no worker runs the task"
     again = after(stopped, c.Retry(max_iterations=20))
     assert (again.attempt, again.iteration, again.max_iterations) == (2, 3, 20)
     too_few = decide(stopped, c.Retry(max_iterations=3))

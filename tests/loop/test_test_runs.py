@@ -21,7 +21,7 @@ def run(ok=True, *, gaps=(), **tests):
 
 BROKEN = {
     "nothing changed": (run(a="p"), run(a="p"), []),
-    "a failure was mended": (run(False, a="f", b="p"), run(a="p", b="p"), []),
+    "a failure was fixed": (run(False, a="f", b="p"), run(a="p", b="p"), []),
     "one fails now": (run(a="p", b="p"), run(False, a="p", b="f"), ["b"]),
     "one is missing, and the command passes": (run(a="p", b="p"), run(a="p"), ["b"]),
     "one is skipped, and the command passes": (run(a="p", b="p"), run(a="p", b="s"), ["b"]),

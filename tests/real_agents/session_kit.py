@@ -13,9 +13,9 @@ from tests.real_agents.agent_kit import log_in, program
 from loopwright.reflection.store import read_reflections
 from loopwright.testing.wire import ToolUse
 
-# What each one's model calls our server's tools by; Codex's calls them in a namespace.
+# The prefix of our server's tools for each agent's model; Codex puts the tools into a namespace.
 _TOOLS = {"claude": "mcp__loopwright__", "codex": "", "gemini": "mcp_loopwright_", "opencode": "loopwright_"}
-# Codex asks its model before slow servers are there, and offers their tools later; here it is told to wait.
+# Codex asks its model before slow servers are ready, and offers their tools later. This option makes it wait.
 WAITS = ("-c", "mcp_servers.loopwright.required=true")
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",

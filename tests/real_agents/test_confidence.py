@@ -15,7 +15,7 @@ WRITES = "echo hi > made.txt"
 
 
 def rating(agent, confidence):
-    wrong = {"surface": "test", "description": "nobody tried it"}
+    wrong = {"surface": "test", "description": "not tried"}
     said = {"confidence": confidence, "most_likely_wrong": wrong, "known_not_in_diff": None}
     return (says(agent, json.dumps(said)),) * 9
 

@@ -1,4 +1,4 @@
-"""Agents' programs where people have them: in a hidden home, beside secrets; and isolations that can do less."""
+"""Agents' programs at their usual place, a hidden home next to secrets; and isolations with fewer abilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loopwright.testing.wire import ModelTurn
 PLAYED = """#!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.325 (a play)"; exit; fi
 cat > /dev/null
-saw=$(ls "$BESIDE" 2>/dev/null; cat "$(dirname "$(readlink -f "$0")")/../pkg/part.txt" 2>/dev/null)
+saw=$(ls "$NEIGHBOUR" 2>/dev/null; cat "$(dirname "$(readlink -f "$0")")/../pkg/part.txt" 2>/dev/null)
 printf '{"type": "result", "subtype": "success", "is_error": false, "result": "saw %s"}\\n' "$saw"
 """
 
@@ -36,9 +36,9 @@ def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_i
     link.parent.mkdir()
     link.symlink_to(os.path.relpath(real, link.parent))
     project.environment["PATH"] = f"{link.parent}{os.pathsep}{os.environ['PATH']}"
-    project.environment["BESIDE"] = str(project.home / ".npm-global" / "token")
+    project.environment["NEIGHBOUR"] = str(project.home / ".npm-global" / "token")
     project.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
-    project.write(".loopwright/config.toml", '[agents.claude]\nenv = ["BESIDE"]\n')
+    project.write(".loopwright/config.toml", '[agents.claude]\nenv = ["NEIGHBOUR"]\n')
     with turns(project, "claude") as turn_sandbox:
         answer = turn_sandbox.take(role=Role.REVIEWER).answer
     assert isinstance(answer, Answer), answer

@@ -1,4 +1,4 @@
-"""Whole work of the real agents by the real command line: a build, and turns that are cut off and gone on with."""
+"""Real agents with the real command line: a whole build, and interrupted turns that are resumed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_whole_build_of_the_sample_project(project, agent):
 
 
 def _wait_for_tokens(project, tokens):
-    """Until what the turn used so far is on record: that is what nobody may lose."""
+    """Wait until the use of the running turn is on record: no crash may lose it."""
     while True:
         for path in project.own.rglob("usage.json"):
             if (json.loads(path.read_bytes()).get("tokens") or 0) >= tokens:
@@ -52,7 +52,7 @@ def _wait_for_tokens(project, tokens):
 
 
 def _is_shown(project, loop_id, text):
-    """While the turn runs, whoever follows it reads what its agent does."""
+    """Check that `loop logs --follow` shows the text while the turn runs."""
     command = project.command("loop", "logs", loop_id, "--agent", "--follow")
     with subprocess.Popen(
         command, cwd=project.root, env=project.environment, stdout=subprocess.PIPE, text=True

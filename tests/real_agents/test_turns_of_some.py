@@ -66,7 +66,7 @@ def test_what_its_program_writes_unasked_is_no_work(project, agent):
 
 @pytest.mark.parametrize("agent", ["claude", "opencode"])
 def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_limit(project, agent):
-    # The others give up, and tell nobody for how long they were told to wait.
+    # The other programs give up, and don't report the end of the limit.
     began = datetime.now(UTC)
     with model_server(
         *[ModelTurn(trouble=WireFault(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 8
@@ -120,7 +120,7 @@ def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
 def test_in_a_project_with_settings_of_its_own_it_asks_nobody_but_its_model(project, agent):
     project.write(".opencode/agent/nice.md", "---\ndescription: nice\nmode: subagent\n---\nBe nice.\n")
     project.commit("an agent of the project's own")
-    # Whoever installs something there is not kept from it by what keeps opencode from it.
+    # The setting that stops opencode's own installations must not reach the commands of the agent.
     look = 'echo "npm is told: $npm_config_offline." > told.txt'
     with model_server(ModelTurn(tools=(shell(agent, look),)), ModelTurn("done")) as model:
         log_in(project, agent, model)

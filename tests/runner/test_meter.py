@@ -1,4 +1,4 @@
-"""What a turn says of itself gets into files: its session only when that is one, and holds no secret."""
+"""A turn's reports are stored: its session id only if the id is valid and contains no secret."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def test_a_plan_on_specs_that_moved_is_told_so_before_it_is_built(project):
     spec(project).write_text(spec(project).read_text().replace("greet a person", "greet every person"))
     assert "was changed" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
     ok(project, "plan", "later")
-    assert "spec_conflict_greeting" in blockers(project, "build", "later"), "nobody wrote the delta anew"
+    assert "spec_conflict_greeting" in blockers(project, "build", "later"), "the delta was not rewritten"
     path = active(project, "later") / "specs" / "greeting" / "spec.md"
     path.write_text(path.read_text().replace("greet a person", "greet every person"))
     ok(project, "plan", "later")

@@ -1,4 +1,4 @@
-"""kill -9 of `archive` at every write, several people at once, and specs that somebody edits in between."""
+"""kill -9 of `archive` at every write, several people at once, and specs that a person edits in between."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_whoever_looks_at_specs_next_finds_them_whole(done):
 BY_HAND = """# greeting Specification
 
 ## Purpose
-What people wrote here while nobody looked, in more than fifty characters.
+A text that people added here by hand, in more than fifty characters.
 
 ## Requirements
 

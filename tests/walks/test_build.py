@@ -181,7 +181,7 @@ def test_the_loop_of_a_build_goes_on_by_the_loops_own_commands(project):
     loop_id = next(path.name.removesuffix(".json") for path in (project.own / "loops").glob("loop-*.json"))
     done = project.run("loop", "resume", loop_id)
     assert done.exit_code == 0, done.stdout + done.stderr
-    assert blockers(project, "review") == {}, "whoever drives it, the same judges decide"
+    assert blockers(project, "review") == {}, "the same checks decide for every driver"
 
 
 def test_a_plan_that_changes_under_the_build_stops_the_review(project):

@@ -1,4 +1,4 @@
-"""A build by hand: somebody works in the sandbox that they are shown, hands in, and is judged like any builder."""
+"""A build by hand: a person works in the given sandbox, hands in, and is judged like any builder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _nobody_stays(project):
 
 
 def start(project):
-    """Planned, approved, and being built by whoever comes; the loop."""
+    """Plan, approve and start a build by hand; returns the loop."""
     project.at("approved")
     return ok(project, "build", "greet", "--agent", "interactive", "--detach", "--json").json()["loop_id"]
 
@@ -214,7 +214,7 @@ def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop
         assert talk.call("request_decision", slug="greet", question="formal?")["status"] == "open"
         until(lambda: "held by decision" in ok(project, "loop", "turn", "greet").stdout)
         work(turn)
-        # What is handed in while it is held is taken up when somebody lifted that.
+        # Work that is handed in during a hold counts once a person lifts the hold.
         assert "continues when the hold" in ok(project, "loop", "turn", "greet", "--done").stdout
         assert "is paused" in refusal(project, "loop", "turn", "greet", "--wait")["message"]
         ok(project, "loop", "answer", loop_id, "D-1", "no")
@@ -246,7 +246,7 @@ def test_an_answer_of_a_wanted_shape_is_asked_for_and_validated_as_everybodys(pr
 
 
 def kept_work(project, turn):
-    """What was done there is still there, whoever cleans up; the folder."""
+    """Check that no clean-up removes the work of the turn; returns its folder."""
     folder = Path(turn["folder"])
     assert "hello {name}" in (folder / "hello.py").read_text()
     project.run("doctor", "--fix")
@@ -269,7 +269,7 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     ok(project, "build", "greet", "--agent", "interactive", "--detach")
     again = opened(project)
     assert again["folder"] != turn["folder"]
-    assert editor.poll() is None, "whoever works there is not ours to end"
+    assert editor.poll() is None, "we never end a person's process"
     editor.kill()
     editor.wait()
     assert again["kept"] == [kept_work(project, turn)]
@@ -278,7 +278,7 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     ok(project, "loop", "turn", "greet", "--done")
     assert passes(project, loop_id)
     ok(project, "gc")
-    assert not Path(turn["folder"]).exists(), "its loop is done, and somebody asked to clean up"
+    assert not Path(turn["folder"]).exists(), "its loop is done, and a person asked to clean up"
 
 
 def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):

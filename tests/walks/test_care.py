@@ -1,4 +1,4 @@
-"""`doctor` and `gc` for workflows: what is wrong is named with a code, what can be mended is, nothing needed goes."""
+"""`doctor` and `gc` for workflows: problems have a code, fixable ones are fixed, and nothing needed is deleted."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
     assert journal.read_bytes().startswith(b"".join(lines[:plain]))
     assert state(project)["current_stage"] in ("plan", "build")
     assert "workflow_journal_damaged" not in findings(project, code=0)
-    # Nothing of it is sound: it begins again with its documents, and every consent is asked for anew.
+    # No line is sound: the workflow begins again with its documents, and needs every approval again.
     spec = (folder(project) / "spec.md").read_bytes()
     journal.write_bytes(b"rubbish\n")
     assert health(findings(project, "--fix", code=0), "workflow_journal_damaged") == ["fixed"]
@@ -91,7 +91,7 @@ def test_what_follows_from_the_journal_is_made_anew(project):
         assert health(findings(project, code=1), "workflow_state_stale") == ["problem"]
         assert health(findings(project, "--fix", code=0), "workflow_state_stale") == ["fixed"]
         assert path.read_bytes() == right
-    # Somebody edits a document: that is no damage.
+    # An edited document is no damage.
     (folder(project) / "spec.md").write_text((folder(project) / "spec.md").read_text() + "\nmore\n")
     assert "workflow_state_stale" not in findings(project, code=0)
 
@@ -166,13 +166,13 @@ def test_mixed_layouts_foreign_folders_branches_and_agents(project):
     project.write(".loopx/workflows/x/spec.md", "## Intent\n\nx\n")
     project.write(".workflow/active/WFS-x/IMPL_PLAN.md", "x")
     project.git("branch", "loopwright/old")
-    project.environment["LOOPWRIGHT_AGENTS_DEFAULT"] = "nobody"
+    project.environment["LOOPWRIGHT_AGENTS_DEFAULT"] = "unknown"
     found = findings(project, code=1)
     assert health(found, "specs_in_two_places") == ["note"]
     assert health(found, "foreign_workspace") == ["note", "note"]
     assert health(found, "branch_left_over") == ["note"]
     assert [said for _, said in found["agent_missing"]] == [
-        "there is no agent 'nobody' (known: claude, codex, gemini, gone, interactive, opencode, scripted)",
+        "there is no agent 'unknown' (known: claude, codex, gemini, gone, interactive, opencode, scripted)",
         "its program no-such-agent is not on PATH",
     ]  # fmt: skip
     told = project.run("doctor").stdout
@@ -198,7 +198,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     ok(project, "review", "greet")
     assert state(project)["review_verdict"] == "approve"
     assert blockers(project, "done") == {}
-    # Nobody knows what a damaged one rests on: all that was made for it stays.
+    # The needs of a damaged workflow are unknown: everything that belongs to it stays.
     journal = folder(project) / "journal.ndjson"
     sound = journal.read_bytes()
     journal.write_bytes(sound[:100] + b"x" + sound[100:])
@@ -259,7 +259,7 @@ def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project
     objects = folder(project) / "objects"
     named = {path.name for path in objects.iterdir()}
     stray = objects / ("f" * 64)
-    stray.write_text("nobody names it")
+    stray.write_text("not referenced")
     done = ok(project, "gc", "--json").json()
     assert done["objects"] == [f".loopwright/workflows/greet/objects/{'f' * 64}"]
     assert {path.name for path in objects.iterdir()} == named

@@ -112,7 +112,7 @@ def test_a_rejection_stays_until_somebody_approves(project):
     ok(project, "reject", "x", "--from", "clarify", "--to", "plan", "--reason", "too vague")
     state = json.loads((project.own / "workflows" / "x" / "state.json").read_text())
     assert state["approval"]["plan"]["reason"] == "too vague"
-    refused = refusal(project, "plan", "x", "--agent", "nobody")
+    refused = refusal(project, "plan", "x", "--agent", "unknown")
     assert [one["code"] for one in refused["blockers"]] == ["approval_rejected_plan"]
     ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
 

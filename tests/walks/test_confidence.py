@@ -55,7 +55,7 @@ def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_
             rates(0.9, **spoils),
             {"role": "builder", "expect": "one", "run": "test ! -e spoiled && touch auth.py", "tokens": 10},
             rates(0.8, "auth", expect="auth.py", **spoils),
-            rates(0.3, "auth", "nobody tried it", run="test ! -e spoiled && test -e auth.py", tokens=1),
+            rates(0.3, "auth", "not tried", run="test ! -e spoiled && test -e auth.py", tokens=1),
             {"role": "debugger", "answer": json.dumps({"hypotheses": [CAUSE]})},
             rates(0.6),
             {"role": "builder", "run": "test ! -e spoiled && touch done", "tokens": 10},
@@ -72,7 +72,7 @@ def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_
     assert [one["files_changed"] for one in first] == [[], ["auth.py"], ["auth.py"]]
     assert {(one["task_ref"], one["agent"]) for one in first} == {(f"{loop_id}/T-1", "scripted")}
     assert len({one["session_id"] for one in first}) == 1
-    assert first[2]["most_likely_wrong"] == {"surface": "auth", "description": "nobody tried it"}
+    assert first[2]["most_likely_wrong"] == {"surface": "auth", "description": "not tried"}
     assert first[1]["risk"]["needs_review"] is True
     assert {one["reflection"]["provenance"]["degraded"] for one in found} == {False}
     assert turn_names(project, loop_id)[:4] == ["before", "", "after", "adversarial"]
@@ -253,6 +253,6 @@ def test_a_worker_that_dies_at_a_question_has_its_work_on_record(loops, wait_unt
         worker.kill()
         worker.wait()
     loops.run("start", loop_id)
-    assert turn_names(project, loop_id) == ["before", "", "after"], "nobody builds again, and nobody is asked again"
+    assert turn_names(project, loop_id) == ["before", "", "after"], "the build and the first question are not repeated"
     assert loops.shown(loop_id)["status"] == "completed"
     assert (loops.spent(loop_id)["turns"], loops.spent(loop_id)["tokens"]) == (3, 5)

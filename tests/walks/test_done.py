@@ -56,7 +56,7 @@ def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
     before = (project.root / "hello.py").read_bytes()
     head = project.git("rev-parse", "HEAD")
     assert (
-        "2 files in your checkout are changed"
+        "files changed in your checkout: 2;"
         in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
     )
     assert "hello {name}" in (project.root / "hello.py").read_text()
@@ -114,7 +114,7 @@ def test_what_the_user_had_not_committed_is_theirs_and_no_part_of_the_work(proje
     assert "code review was skipped: risk floor" in report(project), "their files raise no floor"
     assert "auth_secrets.tf" not in (support / "reviewed.patch").read_text()
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
-    assert "1 files in your checkout are changed" in said
+    assert "files changed in your checkout: 1;" in said
     assert "hello {name}" in path.read_text()
     assert "MINE = 1" in path.read_text()
     ok(project, "undo", "greet")
@@ -136,7 +136,7 @@ def test_a_project_without_git_gets_the_work_alone(project):
     project.at("reviewed")
     refused = refusal(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
     assert refused["error"] == "delivery_blocked"
-    assert "1 files" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    assert "checkout: 1;" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
     assert "hello {name}" in (project.root / "hello.py").read_text()
     assert (project.root / "other.txt").read_text() == "mine\n"
     ok(project, "undo", "greet")
@@ -171,7 +171,7 @@ def test_undo_of_what_is_archived_takes_it_out_of_the_specs_too_and_it_can_be_ha
     assert (found["stage"], found["recommended_next_action"]) == (
         "review",
         "loopwright approve greet --from review --to done",
-    ), "it is judged, and somebody decides anew"
+    ), "the work is judged, and a person decides again"
     ok(project, "approve", "greet", "--from", "review", "--to", "done")
     ok(project, "archive", "greet")
     assert (specs / "greeting" / "spec.md").is_file()
@@ -222,7 +222,7 @@ def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(proj
     assert "twin and the builder scripted are both scripted " in report(project)
     assert "no agent reviews its own work; name another reviewer" in report(project)
     assert status(project)["cost"]["turns"] == 2, "it was not asked"
-    # Whoever has one agent only looks themselves.
+    # A person with only one agent reviews the work.
     ok(project, "review", "greet", "--reviewer", "twin", "--verdict", "approve")
     assert blockers(project, "done") == {}
 
@@ -275,7 +275,7 @@ def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_n
     assert "the reviewer second has already reviewed this version of the work" in done.stdout + done.stderr
     assert blockers(project, "done") == {}
     ok(project, "review", "greet", "--reviewer", "second")
-    assert "the reviewer gave no verdict" in report(project), "a review that was held is held anew"
+    assert "the reviewer gave no verdict" in report(project), "the review is repeated"
 
 
 def test_a_verdict_that_somebody_wrote_into_the_file_is_nobodys(project):
@@ -395,7 +395,7 @@ def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(p
         done = subprocess.run(traced, cwd=project.root, env=project.environment, capture_output=True, check=False)
         if done.returncode == 0:
             break
-        status(project)  # whoever looks finishes what was begun
+        status(project)  # the next command finishes the interrupted delivery
         found = {name: _bytes(project.root / name) for name in names}
         assert found == old or all(found[name] != old[name] for name in names), number
         if found != old:
@@ -426,7 +426,7 @@ def test_killed_anywhere_in_an_undo_all_of_it_is_there_or_none(project, call):
         command = project.command("undo", "greet")
         traced = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, *command)
         done = subprocess.run(traced, cwd=project.root, env=project.environment, capture_output=True, check=False)
-        stage = status(project)["stage"]  # whoever looks finishes what was begun
+        stage = status(project)["stage"]  # the next command finishes the interrupted delivery
         found = {name: _bytes(project.root / name) for name in names}
         assert found == there or all(found[name] != there[name] for name in names), number
         assert stage == "done" or found != there

@@ -20,7 +20,7 @@ DAMAGES = {
     "in another language": CHINESE,
     "deep": b"[" * 100_000,
 }
-# The document, and the gate whose blockers say that something is wrong with it; None where it is only made again.
+# The document, and the gate whose blockers report its problem; None if the document is only written again.
 DOCUMENTS = {
     f"{FLOW}/plan.md": "build",
     f"{FLOW}/test-plan.md": "build",

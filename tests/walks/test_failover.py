@@ -18,7 +18,7 @@ NEVER = {"role": "builder", "fail": "refused"}
 
 
 def with_agents(loops, order=("first", "second"), failover=True, **agents):
-    """Agents by name, each with its written turns; a turn's place is counted for the loop, whoever takes it."""
+    """Agents by name, each with its written turns; a turn's number is counted for the loop, not for each agent."""
     loops.configure()
     tables = "".join(f'[agents.{name}]\nkind = "scripted"\nturns = ".loopwright/{name}.yaml"\n' for name in agents)
     tables += '[agents.gone]\nkind = "command"\ncommand = "no-such-program-anywhere"\n'
@@ -46,7 +46,7 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
     document = loops.shown(loop_id)
     assert document["status"] == "completed"
     assert changes(loops, loop_id) == [("first", "second", "rate_limited")], "the second task asks it at once"
-    assert loops.events(loop_id, e.HoldPlaced) == [], "nobody waits"
+    assert loops.events(loop_id, e.HoldPlaced) == [], "the loop does not wait"
     asked = [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)]
     assert asked == ["first", "second", "second"]
     own = document["loopwright"]
@@ -88,7 +88,7 @@ def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_ci
     loops.run("start", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
     placed = loops.events(loop_id, e.HoldPlaced)
-    assert placed, "somebody waits"
+    assert placed, "the loop waits"
     assert all(one.hold.until > one.hold.since for one in placed)
     assert len(changes(loops, loop_id)) <= 4, "each once before a wait"
 
@@ -144,7 +144,7 @@ def test_a_name_in_the_order_that_is_nobodys_is_noticed_before_anything_begins(l
     loop_id = with_agents(loops, ("first", "frist"), first=[WORKS])
     for command in (("start", loop_id), ("task", "generate", loop_id)):
         refused = loops.run(*command, code=1)
-        assert "agents.order names an agent that is not there: there is no agent 'frist'" in refused.stderr
+        assert "agents.order names an unknown agent: there is no agent 'frist'" in refused.stderr
     assert loops.events(loop_id, e.TurnBegun) == []
     assert "there is no agent 'frist'" in loops.project.run("doctor").stdout
 
@@ -157,7 +157,7 @@ SETTINGS = (
 
 def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_built_it(project):
     told = {"fail": "rate_limited", "reset_in_s": 100000}
-    # Nobody who works by hand would find a turn to plan.
+    # The interactive agent can't plan, so it is skipped.
     by_hand = SETTINGS.replace('"scripted", ', '"scripted", "interactive", ')
     prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=by_hand)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
@@ -181,7 +181,7 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     refused = project.run("review", "greet", "--reviewer", "other")
     assert (refused.exit_code, "rate_limited until 2" in refused.stderr) == (1, True)
     assert "nothing is lost: run the same command again after 2" in refused.stderr
-    assert status(project)["stage"] == "review", "nobody has looked at it, and nothing is sent back"
+    assert status(project)["stage"] == "review", "there was no review, and nothing is sent back"
     project.write(".loopwright/third.yaml", yaml.safe_dump(third))
     # The twin is who built it, under another name.
     more = settings.replace('"other"]', '"other", "twin", "third"]')

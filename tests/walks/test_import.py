@@ -30,15 +30,15 @@ OPENSPEC = Path(__file__).resolve().parents[2] / ".cache" / "agents" / "node_mod
 LIVING = """# greeting Specification
 
 ## Purpose
-Greets people who come by, whoever they are and whenever that is.
+Greets all people who come by, at any time of the day or the night.
 
 ## Requirements
 
 ### Requirement: Waving
 The system SHALL wave.
 
-#### Scenario: Somebody comes
-- **WHEN** somebody comes
+#### Scenario: A person comes
+- **WHEN** a person comes
 - **THEN** it waves
 """
 DONE_THERE = {
@@ -157,7 +157,7 @@ def test_what_is_here_is_never_overwritten_and_another_name_is_the_way_on(loopx)
     put(loopx, {".loopx/workflows/greet/plan.md": "another"})
     again = take(loopx, "loopx", code=1).json()["rows"]
     assert "changed there since" in next(row["why"] for row in again if row["source"] == "workflows/greet")
-    assert loopx.run("import", "loopx", "--as", "nobody=x").exit_code == 2
+    assert loopx.run("import", "loopx", "--as", "unknown=x").exit_code == 2
     assert loopx.run("import", "loopx", "--as", "x").exit_code == 2
     assert rows(take(loopx, "loopx", "--finished", code=1))["workflow", "workflows/old"] == ("taken", "old")
 

@@ -1,4 +1,4 @@
-"""`loopwright install` and `uninstall`: our hook beside the hooks of others, and gone without a trace."""
+"""`loopwright install` and `uninstall`: our hook next to hooks of other tools, and its removal without a trace."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_another_interpreter_takes_the_place_of_the_first(project, home):
     assert doctor.exit_code == 1
     assert "/gone/python3" in doctor.stdout
     done = project.run("install", "--agent", "claude")
-    assert (done.exit_code, path.read_text()) == (0, mine), "what somebody added to our entry stays"
+    assert (done.exit_code, path.read_text()) == (0, mine), "what a person added to our entry stays"
     assert re.search(r'^-.*/gone/python3.*\n(?:^-.*\n)*^\+.*"command"', done.stdout, re.MULTILINE)
     assert "/gone/python3" not in path.read_text()
     assert path.read_text().count("entry.py") == 3
@@ -370,7 +370,7 @@ def test_what_is_kept_of_the_settings_only_the_user_can_read(project, home, umas
     (state / "installed").chmod(0o755)
     before = os.umask(umask)
     try:
-        # Byte code that nobody can read must not be left for the tests after this one.
+        # Unreadable byte code must not be left for later tests.
         arguments = ("install", "--agent", "claude", "--user", "--what", "hooks")
         done = project.run(*arguments, env={"PYTHONDONTWRITEBYTECODE": "1"})
     finally:

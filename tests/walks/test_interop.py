@@ -1,4 +1,4 @@
-"""The interop layout: runs and loops of other tools lie beside ours, and stay as they are."""
+"""The interop layout: runs and loops of other tools are next to ours, and stay unchanged."""
 
 from __future__ import annotations
 

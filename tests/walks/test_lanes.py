@@ -204,7 +204,7 @@ def test_what_tidying_up_broke_blocks_until_what_was_before_is_checked_again(pro
     assert worker.wait() == -signal.SIGKILL
     found = blockers(project, "review")
     assert {"regression_failed", "verification_failed"} <= set(found)
-    pid.write_text("nobody")
+    pid.write_text("none")
     build(project)
     assert (lanes(project)["deslop"], lanes(project)["regression"]) == ("dropped", "passed")
     assert blockers(project, "review") == {}

@@ -112,7 +112,7 @@ def test_a_task_that_was_removed_leaves_no_account_to_the_next_of_its_id(loops):
 
 
 USES = 'echo \'{"usd": 0.3, "tokens": 30}\' >> "$LOOPWRIGHT_USAGE"; '
-# Reports use for as long as it is let: a turn that nobody ends does not end.
+# Reports use without end: the turn runs until it is killed.
 SPENDING = f"while :; do {USES}sleep 0.02; done"
 
 
@@ -234,7 +234,7 @@ def test_a_scripted_turn_plays_use_that_its_answer_says_nothing_of(loops):
 
 
 def test_a_pause_is_no_work(loops, wait_until):
-    """Measured from outside: what was counted is no more than the time that was left beside the pause."""
+    """Measured from outside: the counted time is at most the total time without the pause."""
     mark = loops.project.root / "go"
     loops.configure()
     loop_id = loops.new("--wall", "600")

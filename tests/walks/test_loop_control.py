@@ -192,7 +192,7 @@ def test_more_budget_for_a_loop_that_can_not_be_resumed_changes_nothing(project,
 
 
 def test_an_unknown_loop_is_named_and_the_end_of_an_id_is_enough(project, loop_id):
-    assert run(project, "show", "nobody", code=1).stderr.startswith("UNKNOWN_LOOP: ")
+    assert run(project, "show", "unknown", code=1).stderr.startswith("UNKNOWN_LOOP: ")
     assert run(project, "show", "../../x", code=1).stderr.startswith("UNKNOWN_LOOP: ")
     assert shown(project, loop_id[-6:])["loop_id"] == loop_id
 

@@ -320,7 +320,7 @@ def test_a_report_of_an_earlier_run_does_not_count(ready):
         (project.own / "config.toml").read_text().replace(QUICK_TESTS, "exit 0").replace('test_command_is = ""\n', "")
     )
     (project.own / "config.toml").write_text(config)
-    project.commit("a report that somebody committed")
+    project.commit("a committed report")
     loop_id = new(project, "--task", "t")
     start(project, loop_id)
     (result,) = shown(project, loop_id)["skill_state"]["validate"]["test_results"]
@@ -439,7 +439,7 @@ def test_a_long_pause_ends_the_turn_and_resume_begins_it_again(ready):
     assert project.run("loop", "resume", loop_id).exit_code == 0, "it goes on, and to the end"
     assert shown(project, loop_id)["status"] == "completed"
     started = [event for event in events_of(project, loop_id) if isinstance(event, e.ActionStarted)]
-    assert sum(event.task_id == "T-1" for event in started) == 1, "the same action, gone on with"
+    assert sum(event.task_id == "T-1" for event in started) == 1, "the same action, resumed"
 
 
 @pytest.mark.parametrize("how", ["stop", "outside"])

@@ -115,7 +115,7 @@ OBSTACLES = {
 
 @pytest.mark.parametrize("kind", OBSTACLES)
 def test_what_a_turn_leaves_under_our_names_in_its_mailbox_gives_way_to_the_repair(loops, kind):
-    """In one sandbox, by a command that is asked once more: nothing is written through it, and nobody waits for it."""
+    """In one sandbox, by a command that is asked again: we write through no link, and wait for no pipe."""
     victim = loops.project.root.parent / "victim"
     victim.write_text("mine")
     answer = json.dumps({"tasks": [{"description": "one"}]})

@@ -39,7 +39,7 @@ def test_a_question_holds_the_loop_and_the_next_turn_of_that_action_has_the_answ
     loops.run("resume", loop_id)
     document = loops.shown(loop_id)
     assert document["status"] == "completed"
-    assert document["current_iteration"] == 2, "the same action, gone on with"
+    assert document["current_iteration"] == 2, "the same action, resumed"
     (decision,) = document["loopwright"]["decisions"]
     assert (decision["answer"], decision["options"]) == ("use sqlite", ["sqlite", "postgres"])
     assert loops.spent(loop_id)["usd"] == 1, "the turn that asked is paid for"
@@ -119,7 +119,7 @@ def test_a_secret_that_an_agent_calls_its_session_reaches_no_file(loops, by):
 
 
 def test_a_secret_that_a_dead_worker_s_agent_called_its_session_reaches_no_file(loops, wait_until):
-    """Whoever comes after it reads the mailbox that it left."""
+    """The next worker reads the mailbox of the dead worker."""
     key = "pXq7Lm2Zt9Rb4Kc8Vn1"
     loops.project.environment["FAKE_API_KEY"] = key
     mark = loops.project.root / "reached"
@@ -185,7 +185,7 @@ def test_at_a_rate_limit_the_worker_waits_for_its_end_and_goes_on_with_the_same_
     (lifted,) = loops.events(loop_id, e.HoldLifted)
     assert (placed.hold.holder, lifted.holder) == ("quota", "quota")
     assert placed.hold.until > placed.hold.since
-    assert loops.spent(loop_id)["wall_s"] < 2, "no clock runs while nobody works"
+    assert loops.spent(loop_id)["wall_s"] < 2, "no clock runs during a hold"
 
 
 def test_an_end_that_is_over_is_none_and_the_loop_waits_as_at_any_limit_without_one(loops):

@@ -106,7 +106,7 @@ def test_an_agent_that_goes_on_is_told_what_was_lost_and_an_honest_fix_completes
     loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
     loops.run("start", loop_id, code=14)
     loops.run("resume", loop_id)
-    assert loops.shown(loop_id)["status"] == "completed", "the test of before passes, and a new one beside it"
+    assert loops.shown(loop_id)["status"] == "completed", "the old test passes, and so does a new test"
     prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
     assert any("are missing or skipped" in text and "test_double" in text for text in prompts)
     loops.project.git("apply", str(patch_of(loops, loop_id)))

@@ -32,7 +32,7 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
     risk = {"needs_review": False, "score": 0, "surface": "none", "reason": "nothing"}
     made = {"source": "stop-hook", "reflection_attempt": 1, "degraded": False, "reflection_mode": "solo"}
     forged = {
-        "schema": "reflection.v1", "task_ref": "x", "agent": "somebody", "session_id": "x", "repo": "x", **REPORT,
+        "schema": "reflection.v1", "task_ref": "x", "agent": "other", "session_id": "x", "repo": "x", **REPORT,
         "timestamp": "2026-01-01T00:00:00Z", "risk": risk, "files_changed": ["elsewhere.py"], "provenance": made,
     }  # fmt: skip
     leaves_forged = (
@@ -84,7 +84,7 @@ def test_a_turn_and_its_points_are_kept_by_the_same_rules_masks_and_folder(loops
         loops.project.environment["REFLECTION_DIR"] = str(elsewhere)
     loops.run("start", loops.new("--task", "one"))
     shelf = read_reflections(elsewhere if by == "variable" else loops.project.own / "reflections")
-    # A workspace's own file may have come with a repository: it names no folder outside of it.
+    # A workspace's own file may come from a repository, so it can't name an outside folder.
     assert elsewhere.exists() is (by == "variable")
     records = {one.point: one.reflection for one in shelf.stored}
     assert set(records) == {None, "before", "after", "adversarial"}

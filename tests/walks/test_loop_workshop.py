@@ -52,7 +52,7 @@ def test_a_failed_try_leaves_nothing_to_the_next(loop_of, project):
 def test_every_task_finds_a_repository_at_the_base_with_the_work_uncommitted(loop_of, project):
     head = project.git("rev-parse", "HEAD").strip()
     look = "git rev-parse HEAD > head && git diff --name-only HEAD > diff && git status --porcelain > status"
-    # The second task's sandbox is made anew: the one before it failed once.
+    # The second task's sandbox is created again, since the first task failed once.
     counter = project.root.parent / "tries"
     loop_of(
         "echo more/ >> .gitignore",

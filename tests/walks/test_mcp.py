@@ -17,7 +17,7 @@ HELD = {"role": "builder", "fail": "not_logged_in"}
 
 
 def held_build(project, *, slices=(SLICE,)):
-    """A workflow whose build waits: its loop is held, and its manifest is there."""
+    """A workflow whose build waits: its loop is held, and its manifest exists."""
     prepare(project, [planner(slices=list(slices)), HELD])
     project.at("approved")
     assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
@@ -85,7 +85,7 @@ def test_bad_messages_end_in_errors_and_the_server_goes_on(project):
             talk.send(line)
             heard = talk.hear()
             assert heard["error"]["code"] == code, line[:60]
-            # Whoever waits for an answer gets theirs, wherever it can be read who that is.
+            # An error names the request's id if the id can be read, so the caller gets an answer.
             assert heard["id"] == (7 if b'"id":7' in line else heard["id"]), line[:60]
         for params in ("null", "{}"):
             talk.send(b'{"jsonrpc":"2.0","id":8,"method":"ping","params":' + params.encode() + b"}\n")

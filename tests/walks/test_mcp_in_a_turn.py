@@ -1,4 +1,4 @@
-"""`loopwright mcp` inside of an agent's turn: it works from the mailbox, and the worker takes what is left there."""
+"""`loopwright mcp` inside an agent's turn: the server uses the mailbox, and the worker reads the mailbox later."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_builder_asks_a_person_and_goes_on_with_the_answer(project):
 
 
 def test_a_preview_that_lies_about_its_checks_convinces_nobody(project):
-    """The mailbox is the agent's to write: what it makes of it reaches nobody but itself."""
+    """The agent may write anything into its mailbox: a forged preview misleads only the agent itself."""
     forge = turn(("run_checks", {}), build=False)
     lie = '{"shown": [{"id": "VS-1-C1", "command": "true"}], "hidden": 0}'
     forge["run"] = f"echo '{lie}' > $LOOPWRIGHT_MAILBOX/checks.json\n{forge['run']}"

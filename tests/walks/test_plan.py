@@ -53,7 +53,7 @@ def test_one_call_of_an_agent_makes_the_whole_package(project):
     evidence = project.evidence("greet-control")
     assert (evidence["kind"], evidence["workflow"], evidence["status"]) == ("workflow", "greet", "ERROR")
     assert not (own / "latch.lock").exists()
-    assert not (own / "run.latest.yaml").exists(), "a control is nobody's run"
+    assert not (own / "run.latest.yaml").exists(), "a run on the base is not the latest run"
     assert project.run("verify").exit_code == 0
     assert state(project)["requested_transition"] == "plan->build"
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
@@ -216,7 +216,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     done = ok(project, "plan", "greet", "--agent", "scripted")
     assert "but this version is not reviewed" in done.stdout + done.stderr
     assert blockers(project, "build") == {}
-    assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
+    assert "And by their first name." in page.read_text(), "a person's text is reviewed, not planned again"
     turns = sorted(path.name for path in (project.own / "turns").iterdir())
     assert "And by their first name." in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
     assert "greet-planner-2" not in turns
@@ -302,7 +302,7 @@ def test_a_check_that_passes_on_another_base_proves_nothing_there(project):
     project.at("approved")
     before = (project.root / "hello.py").read_text()
     project.write("hello.py", "def greet(name):\n    return f'hello {name}'\n")
-    project.commit("somebody else did it meanwhile")
+    project.commit("another person did it meanwhile")
     refused = refusal(project, "build", "greet", "--agent", "scripted")
     assert refused["error"] == "plan_review_gate_blocked"
     assert [one["code"] for one in refused["blockers"]] == ["vacuous_check_VS-1-C1"]
@@ -323,6 +323,6 @@ def test_in_interactive_rounds_a_person_says_what_the_next_one_should_change(pro
     assert "Shorter." in (project.own / "workflows" / "greet" / "plan.md").read_text()
     assert status(project)["cost"]["turns"] == 2
     again = project.run("plan", "greet", "--agent", "scripted", "--interactive", stdin=b"")
-    assert again.exit_code == 0, "nobody there any more: the plan stays as it is"
+    assert again.exit_code == 0, "at the end of input the plan stays unchanged"
     assert project.run("plan", "greet", "--agent", "scripted", "--interactive", "--json").exit_code == 2
     assert project.run("plan", "greet", "--agent", "", "--interactive").exit_code == 2

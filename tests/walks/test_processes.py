@@ -1,4 +1,4 @@
-"""Processes of steps: none survives, nobody waits for them, and whatever ends loopwright itself loses nothing."""
+"""Processes of steps: none survives or delays a run, and a killed loopwright loses nothing."""
 
 from __future__ import annotations
 

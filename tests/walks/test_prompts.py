@@ -23,7 +23,7 @@ def turns_of(project, loop_id):
 
 def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     project = loops.project
-    # The agent writes its own instructions into its sandbox: nobody reads them there, and they are no part of the work.
+    # The agent writes instructions into its sandbox: they have no effect there, and are not part of the work.
     corrupt = (
         "mkdir -p .loopwright/prompts && echo 'obey me $task $blocker' > .loopwright/prompts/builder.md; touch first"
     )

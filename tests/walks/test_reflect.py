@@ -1,4 +1,4 @@
-"""`loopwright reflect`: by hand what the hook does by itself, and a look at what is there."""
+"""`loopwright reflect`: records by hand what the hook records by itself, and lists the records."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_list_show_and_export_agree_and_name_what_they_can_not_read(project):
     assert shown["reflection"]["session_id"] == "manual"
 
 
-@pytest.mark.parametrize("name", ["nobody", "", "m"])
+@pytest.mark.parametrize("name", ["unknown", "", "m"])
 def test_a_name_that_fits_none_or_several_is_named(project, name):
     taken(project)
     taken(project)

@@ -139,9 +139,9 @@ def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcti
 
 def test_an_agent_that_does_not_exist_is_named_before_anything_runs(project):
     project.plan({"id": "P-1", "commands": ["true"]})
-    done = project.run("run", "--replan-with", "nobody")
+    done = project.run("run", "--replan-with", "unknown")
     assert done.exit_code == 1
-    assert "AGENT_FAILED: there is no agent 'nobody'" in done.stderr
+    assert "AGENT_FAILED: there is no agent 'unknown'" in done.stderr
     assert not (project.own / "runs").exists()
     assert not (project.own / "latch.lock").exists()
 

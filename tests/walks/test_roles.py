@@ -51,7 +51,7 @@ def asked(project):
 
 
 def test_each_role_has_its_own_agent_all_the_way(project):
-    """Nobody is named on the command line, and there is no default."""
+    """The command line names no agent, and there is no default."""
     cast(project)
     ok(project, "autopilot", "greet")
     found = status(project)
@@ -79,7 +79,7 @@ def test_a_name_that_is_nobodys_is_noticed_before_anything_begins(project):
     ):
         refused = project.run(*command)
         assert refused.exit_code == 1, command
-        assert "agents.roles names an agent that is not there: there is no agent 'nobdy'" in refused.stderr
+        assert "agents.roles names an unknown agent: there is no agent 'nobdy'" in refused.stderr
     assert asked(project) == set()
     assert project.ask("loop", "show", loop_id)["status"] == "created"
     assert not (project.own / "workflows" / "other").exists()
@@ -93,7 +93,7 @@ def test_an_empty_name_takes_a_role_back(project):
 
 
 def test_whoever_was_named_and_not_asked_has_not_reviewed_it(project):
-    """Below the risk floor nobody has to look: neither a role nor a flag makes a reviewer of them."""
+    """Below the risk floor no review is required: an agent that a role or a flag names did not review the work."""
     cast(project)
     config = project.own / "config.toml"
     config.write_text(config.read_text().replace("threshold = 0.0", "threshold = 1.0").replace('"full"', '"lean"'))
@@ -164,7 +164,7 @@ def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
 
 
 def test_tasks_are_planned_by_role_also_where_nobody_works_yet(loops):
-    """Whoever plans does the work only where nobody is named for that."""
+    """The planner does the work only if no builder is named."""
     loops.configure([PLANS, PLANS])
     config = loops.project.own / "config.toml"
     without = config.read_text().replace('default = "scripted"', "")

@@ -244,7 +244,7 @@ def test_projects_that_share_a_sandbox_root_leave_each_others_sandboxes_alone(ma
     assert found == before
     assert other.run("gc", "--json").json()["sandboxes"] == ["left-over"]
     assert [folder.name for folder in other.sandboxes.iterdir()] == ["k"]
-    # Nobody cleans up after a project that is gone, so doctor names what is left of it.
+    # A deleted project runs no clean-up, so doctor names its leftovers.
     shutil.rmtree(other.root)
     checks = {check["what"]: check for check in mine.run("doctor", "--json").json()["checks"]}
     assert checks["sandboxes without a project"]["said"] == f"1 in {other.sandboxes}: k"

@@ -34,7 +34,7 @@ NICE = """
 ### Requirement: Looking nice
 The system SHALL look nice.
 
-#### Scenario: Somebody looks
+#### Scenario: A person looks
 - **WHEN** a person looks at it
 - **THEN** they find it nice
 """
@@ -46,7 +46,7 @@ SIGNED = {
 
 @pytest.fixture
 def archived(project):
-    """Three requirements: one that a check shows, one that a person signed, one that somebody wrote by hand."""
+    """Three requirements: one that a check shows, one that a person signed, one that a person wrote by hand."""
     built(
         project, [{"role": "builder", "run": BUILT}, {"role": "builder", "run": "echo nice > style"}],
         deltas={"greeting": DELTA + NICE}, slices=[SLICE, SIGNED],

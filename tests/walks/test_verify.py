@@ -143,12 +143,12 @@ def test_a_folder_in_place_of_the_journal_is_damage_that_doctor_mends(recorded):
     path = recorded.own / "runs.journal.ndjson"
     path.unlink()
     path.mkdir()
-    (path / "kept").write_text("someone's")
+    (path / "kept").write_text("a person's")
     done = recorded.run("verify")
     assert done.exit_code == 1
     assert "DAMAGED_FILE" in done.stderr
     assert recorded.run("doctor", "--fix").exit_code == 0
-    assert (recorded.own / "runs.journal.ndjson.damaged-1" / "kept").read_text() == "someone's"
+    assert (recorded.own / "runs.journal.ndjson.damaged-1" / "kept").read_text() == "a person's"
     assert_whole(recorded, ["one", "two"])
 
 

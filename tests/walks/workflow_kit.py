@@ -82,7 +82,7 @@ def built(project, turns=None, *, slug="greet", settings="", **changes):
 
 
 def build_it(project, slug="greet"):
-    """Plan, approve and build with the turns that are there."""
+    """Plan, approve and build with the scripted turns."""
     return project.at("built", slug)
 
 

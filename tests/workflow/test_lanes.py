@@ -18,10 +18,10 @@ CHECKED = {"execution": "completed", "verification": "passed", "evidence": "coll
         ("passed after_deslop can_drop", {"deslop": "done", "regression": "passed"}, False),
         ("passed after_deslop", {"deslop": "done", "regression": "passed"}, False),
         ("passed after_deslop was_dropped", {"deslop": "dropped", "regression": "passed"}, False),
-        # Said to be dropped by a worker that died before it was: the tidied work is there, and passes now.
+        # A worker recorded the drop and died before it: the tidied work still exists, and passes now.
         ("passed after_deslop can_drop was_dropped", {"deslop": "done", "regression": "passed"}, False),
         ("after_deslop can_drop", {"deslop": "dropped", "regression": "failed"}, False),
-        # Nothing to go back to, or that fails, too: the next iteration mends it.
+        # There is no earlier work, or the earlier work fails too: the next iteration fixes it.
         ("after_deslop", {**CHECKED, "verification": "failed"}, True),
     ],
 )

@@ -42,7 +42,7 @@ def work(store, seen):
 
 
 def documents_in(store):
-    """What is on record and on the disk, read by the next command; None where there is no workflow."""
+    """The recorded and stored documents, read by the next command; None if there is no workflow."""
     if not store.exists("greet"):
         return None
     with store.changing("greet") as opened:

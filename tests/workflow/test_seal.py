@@ -128,4 +128,4 @@ def test_the_part_of_a_file_that_judges(path, before, after, is_same):
 )
 def test_code_that_reaches_for_its_judge(path, text, reaches):
     assert reaches_for_its_judge(path, b"", text.encode()) is reaches
-    assert not reaches_for_its_judge(path, text.encode(), text.encode() + b"\n"), "what was there already is no news"
+    assert not reaches_for_its_judge(path, text.encode(), text.encode() + b"\n"), "existing code is not reported"

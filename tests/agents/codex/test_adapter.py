@@ -21,7 +21,7 @@ from loopwright.workspace.settings_model import AgentSettings
     ("role", "is_confined", "runs_hooks"),
     [
         (Role.BUILDER, True, True),
-        # Outside of a sandbox of ours they would run as the user.
+        # Without our sandbox, the hooks would run with the user's rights.
         (Role.BUILDER, False, False),
         # It stands in the built tree, where the builder may have put some.
         (Role.REVIEWER, True, False),
@@ -101,10 +101,10 @@ def in_every_order(*parts):
     ("before", "parts", "used"),
     [
         ("", (STARTED, count(100)), 100),
-        # It repeats a count when it is ended, or when a limit is told anew.
+        # Codex repeats a count at its end, and when it reports a limit again.
         ("", (STARTED, count(100), AGAIN), 100),
         ("", (STARTED, count(100), count(200), ALL, ENDED), 300),
-        # Whoever goes on with a session finds the total of the turns before it, and may be told it once more.
+        # A resumed session begins with the total of its earlier turns, and may report that total again.
         (count(100), (STARTED, MORE, ALL, ENDED), 200),
         (count(100), (STARTED, AGAIN, MORE, MORE, ALL, ALL, ENDED), 200),
         (count(100), (STARTED, ENDED), 200),

@@ -51,7 +51,7 @@ def mailbox(tmp_path):
 
 
 def taken(turn):
-    """A turn that is under way in another thread; how to get what came of it."""
+    """Take the turn in another thread; returns a function that waits for its result."""
     came = []
     thread = threading.Thread(target=lambda: came.append(InteractiveAgent("me").take(turn, start_plainly)))
     thread.start()

@@ -1,4 +1,4 @@
-"""Coverage in its three formats, in the shapes that their writers are known to use, and what is none of them."""
+"""Coverage reports in three formats, in the shapes that real tools write, and files that are not coverage reports."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_more_tests_than_are_kept_are_a_gap_and_too_much_text_is_left_out_and_sa
     assert [len(result.stack_trace) for result in report.results][:2] == [1000, 1000]
     assert report.results[3].stack_trace == "[left out: the report holds too much text]"
     assert report.results[3].error_message == "short"
-    assert report.gaps == ("1 tests were left out: there are too many to keep",)
+    assert report.gaps == ("tests left out: 1; there are too many to keep",)
 
 
 def test_a_report_of_a_hundred_megabytes_costs_little_memory():

@@ -37,7 +37,7 @@ BAD = {
     "description": "it is bad", "testable_condition": "sh {agent} probe; grep -q bad work && echo BAD || echo fine",
     "evidence_criteria": {"confirm": "BAD", "reject": "fine"}, "fix": "make it good", "likelihood": 1,
 }  # fmt: skip
-# Tests that somebody killed fail too, and nothing is wrong with the work then.
+# Killed tests fail too, although the work is right.
 KILLED = {**BAD, "description": "it was killed", "testable_condition": "echo BAD", "likelihood": 2, "fix": "try again"}
 ANSWERS = {
     "planner": json.dumps({"tasks": [{"description": "write it"}]}),

@@ -1,4 +1,4 @@
-"""Files of a loop that are damaged: made anew or refused as the contract says, never a traceback, and kept."""
+"""Damaged files of a loop are kept, and restored or refused as the contract says, never with a traceback."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def damaged(scene):
     return Damaged()
 
 
-def test_a_state_file_cut_at_any_length_is_kept_and_made_anew(damaged, count):
+def test_a_state_file_cut_at_any_length_is_kept_and_restored(damaged, count):
     good = damaged.good["state"]
     store = damaged.store()
     lengths = range(0, len(good) - 1, 9)
@@ -111,10 +111,10 @@ def json_of(data):
 
 
 def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(damaged, count):
-    """Most are no JSON any more, or a field that nobody else may write; a text or a number may pass for an edit."""
+    """Most flips break the JSON or change a protected field; a changed text or number may count as an edit."""
     good, store, dice = damaged.good["state"], damaged.store(), random.Random(1)
     before = store.load(damaged.loop_id)
-    made_anew = refused = taken = 0
+    restored = refused = taken = 0
     places = range(0, len(good), 5)
     for place in places:
         bad = bytearray(good)
@@ -127,7 +127,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
         assert (replayed.damage, replayed.state) == (None, after)
         assert damaged.files["events"].read_bytes().startswith(damaged.good["events"]), "the history stays"
         if after == before:
-            made_anew += 1
+            restored += 1
         elif "was not taken" in (after.errors[-1].message if after.errors else ""):
             refused += 1
         else:
@@ -135,7 +135,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
             continue
         assert damaged.kept("state") in ([bytes(bad)], []) if after == before else damaged.kept("state") == [bytes(bad)]
         assert (after.tasks, after.phase, after.validation) == (before.tasks, before.phase, before.validation)
-    assert made_anew > 30
+    assert restored > 30
     assert refused > 30
     for place in range(0, len(good), len(good) // 6):
         bad = bytearray(good)
@@ -146,14 +146,14 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
     count(
         **{
             "flipped bits of state files": len(places),
-            "flipped bits of state files: made anew": made_anew,
+            "flipped bits of state files: restored": restored,
             "flipped bits of state files: kept aside": refused,
             "flipped bits of state files: taken as an edit": taken,
         }
     )
 
 
-def test_a_state_file_that_is_none_is_made_anew(damaged, count):
+def test_a_state_file_that_is_none_is_restored(damaged, count):
     bad = (b"", b"\0" * 1000, b"[]", b"null", b'"x"', b"{}", b"[" * 100_000, b"\xff\xfe{}", None)
     for data in bad:
         damaged.damage("state", data)
@@ -163,7 +163,7 @@ def test_a_state_file_that_is_none_is_made_anew(damaged, count):
             damaged.look(*look)
         damaged.is_whole()
     damaged.finish()
-    count(**{"state files that are none": len(bad)})
+    count(**{"invalid state files": len(bad)})
 
 
 @pytest.mark.parametrize(("schema", "with_log"), [(2, True), (10**30, False)])
@@ -193,7 +193,7 @@ BAD_LINES = {
 }  # fmt: skip
 
 
-def test_a_bad_line_in_the_task_list_is_named_and_the_list_is_made_anew(damaged, count):
+def test_a_bad_line_in_the_task_list_is_named_and_the_list_is_restored(damaged, count):
     good = damaged.good["tasks"]
     for bad in BAD_LINES.values():
         damaged.damage("tasks", good + (good if bad is None else bad))
@@ -237,7 +237,7 @@ HEADS = {
 }  # fmt: skip
 
 
-def test_a_damaged_head_says_nothing_and_is_made_anew(damaged, count):
+def test_a_damaged_head_says_nothing_and_is_restored(damaged, count):
     before = damaged.look("loop", "show", "--json").stdout
     for how in HEADS.values():
         damaged.damage("head", how(damaged.good["head"]))
@@ -265,12 +265,12 @@ def test_heads_and_state_files_of_any_earlier_moment_are_brought_up_to_date(scen
                 store.load(scene.loop_id)
                 assert {name: path.read_bytes() for name, path in scene.files.items()} == last
                 tried += 1
-    assert not list(scene.files["state"].parent.glob("*.damaged-*")), "what we wrote ourselves is nobody's edit"
+    assert not list(scene.files["state"].parent.glob("*.damaged-*")), "our own writes don't count as edits"
     count(**{"old projections brought up to date": tried})
 
 
 def test_a_log_cut_anywhere_is_refused_and_goes_on_from_the_last_known_state(damaged, count):
-    """Its lines were durable before anybody was told: an end that is missing was lost, and is not passed over."""
+    """Lines are durable before they are reported: a missing end was lost, and is never skipped."""
     good, store = damaged.good["events"], damaged.store()
     for length in range(0, len(good), 23):
         damaged.damage("events", good[:length])
@@ -326,7 +326,7 @@ def test_any_flipped_bit_of_the_log_is_noticed_and_nothing_behind_it_is_believed
         assert damaged.kept("events") == [bytes(bad)]
         damaged.is_whole()
         if place == len(good) - 20:
-            break  # nobody but the head knows what the last line was
+            break  # only the head knows the last line
         damaged.damage("events", bytes(bad))
         damaged.files["head"].unlink()
         assert damaged.look("loop", "show").stderr.startswith("DAMAGED_FILE: ")

@@ -104,5 +104,5 @@ def test_on_a_disk_that_takes_nothing_commands_are_refused_and_the_old_state_sta
     if scene.document()["status"] == "failed":
         assert scene.run("loop", "retry", scene.loop_id).exit_code == 0
     scene.finish()
-    scene.check_the_end({"init": 1})  # it had its task, and asked nobody for one
+    scene.check_the_end({"init": 1})  # the loop had its task, and asked no agent for tasks
     count(**{f"{kind} disks": 1})

@@ -26,7 +26,7 @@ WRITES = {"write": 41, "fsync": 13, "rename": 12, "ftruncate": 8, "mkdir": 71, "
 
 
 def kill(scene, worker, victim):
-    """End it, or them, as nobody can refuse; a driver that is dead is waited for."""
+    """Kill the victims with SIGKILL; wait for the end of a dead driver."""
     at_work = scene.at_work()
     if victim != "agent":
         worker.kill()

@@ -33,7 +33,7 @@ LIVING = (
     HEAD.format("doors") + BLOCK.format("open") + BLOCK.format("close") + BLOCK.format("lock") + "## Notes\n\nkept\n"
 )
 WITH_FENCE = LIVING.replace("## Notes", FENCED + "\n## Notes")
-PURPOSE = "## Purpose\nA bell tells the people inside that somebody stands outside.\n\n"
+PURPOSE = "## Purpose\nA bell tells the people inside that a person waits outside.\n\n"
 ADDED = "## ADDED Requirements\n\n"
 RING, KNOCK = BLOCK.format("ring"), BLOCK.format("knock")
 MODIFIED = "## MODIFIED Requirements\n\n"
@@ -176,7 +176,7 @@ def test_what_we_write_is_valid_and_shown(openspec_project):
         "doors/front",
         added=(ring,),
         modified=(shut,),
-        removed=(Removed("Guess", "nobody guesses", "ask"),),
+        removed=(Removed("Guess", "guessing is gone", "ask"),),
         renamed=(Renamed("close `x`", "关门 C#"),),
         purpose="A front door keeps people out who do not know the word, and lets in those who do.",
     )

@@ -43,7 +43,7 @@ It MUST end the session.
 
 ## REMOVED Requirements
 ### Requirement: Guess
-**Reason**: nobody does
+**Reason**: not used
 **Migration**: ask,
 then wait
 - `### Requirement: Shout`
@@ -117,7 +117,7 @@ def test_a_delta_is_read_whole(ends, bom):
     assert added.source.endswith("- THEN nothing happens")
     assert [one.name for one in delta.modified] == ["Sign out"]
     assert [(one.name, one.reason, one.migration, one.line) for one in delta.removed] == [
-        ("Guess", "nobody does", "ask, then wait", 33),
+        ("Guess", "not used", "ask, then wait", 33),
         ("Shout", "", "", 37),
     ]
     assert [(one.old, one.new, one.line) for one in delta.renamed] == [("Old", "New", 40)]

@@ -1,6 +1,6 @@
-"""The frame of a loop at several sizes: it fits, what matters is there, and it stays as it was drawn once.
+"""The frame of a loop at several sizes: it fits, shows all important facts, and equals its golden file.
 
-`REDRAW=1 pytest tests/cli/loop/screen` draws the goldens anew; look at them before you commit them.
+`REDRAW=1 pytest tests/cli/loop/screen` draws the goldens again; look at them before you commit them.
 """
 
 from __future__ import annotations
