@@ -1,4 +1,4 @@
-"""Agents that another package brings, by its entry point."""
+"""Agents from another package, found by its entry point."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def with_package(project, tmp_path):
     return project
 
 
-def test_it_works_like_one_of_ours(with_package):
+def test_an_agent_of_another_package_works_like_a_built_in_agent(with_package):
     project = with_package
     made = project.run("loop", "new", "a file", "--task", "make it", "--agent", "friend", "--json").json()
     done = project.run("loop", "start", made["loop_id"])
@@ -62,7 +62,7 @@ def test_it_works_like_one_of_ours(with_package):
         ('kind = "clawed"', "agents.x.kind is 'clawed'", "one of: command, scripted, interactive, claude"),
     ],
 )
-def test_one_of_the_settings_that_lacks_something_is_told_what(project, settings, said, hint):
+def test_an_incomplete_agent_in_the_settings_is_refused_with_the_missing_key(project, settings, said, hint):
     project.write(".loopwright/config.toml", f"[agents.x]\n{settings}\n")
     with pytest.raises(AgentFailed) as caught:
         build_context(project.root, {}, environment=project.environment).open_agent("x")

@@ -1,4 +1,4 @@
-"""Who works when an agent is at its limit: by the user's order, what was told, and for how long."""
+"""Which agent works if another is at its limit: by the user's order, the reported limits and their ends."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def seats(*takeovers, settled=0, order=ORDER, barred=()):
         ((out("a", until=LATER), out("b", until=LATER), out("c", until=LATER)), "a", "a"),
     ],
 )
-def test_the_first_in_turn_that_is_not_out_works(takeovers, agent, works):
+def test_the_next_available_agent_works(takeovers, agent, works):
     assert seats(*takeovers).who_works(agent) == works
 
 
-def test_what_has_no_end_is_over_when_somebody_has_all_tried_again_and_what_has_one_is_not():
+def test_a_retry_lifts_limits_without_an_end_and_keeps_limits_with_an_end():
     takeovers = (out("a"), out("b", until=LATER))
     assert seats(*takeovers, settled=2).who_works("a") == "a"
     assert seats(*takeovers, settled=2).who_works("b") == "c"
 
 
-def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
+def test_no_agent_takes_over_from_itself_and_the_earliest_return_ends_the_wait():
     limited = seats(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), out("b", until=NOW))
     assert limited.stands_in("a") == "c"
     assert limited.stands_in("c") is None
@@ -60,10 +60,10 @@ def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
     assert rotated_order("b", ORDER) == ("b", "c", "a")
 
 
-def test_an_agent_is_taken_over_from_once_at_a_piece_of_work_however_short_its_limits_are():
+def test_an_agent_is_replaced_only_once_for_an_action_even_if_its_limits_are_short():
     back = (out("a", until=NOW), out("b", until=NOW))
     assert seats(*back).stands_in("a") is None
-    assert seats(*back).stands_in("c") == "a", "who was not asked yet may pass it on"
+    assert seats(*back).stands_in("c") == "a", "an agent that was not asked yet may hand over"
     assert seats(*back, settled=2).stands_in("a") == "b", "after a wait all may be tried again"
     assert seats(out("a", until=NOW, action_id="earlier")).stands_in("a") == "b"
 
@@ -71,14 +71,14 @@ def test_an_agent_is_taken_over_from_once_at_a_piece_of_work_however_short_its_l
 @pytest.mark.parametrize(
     ("after_s", "told"), [(None, None), (-3600, None), (0, None), (0.4, "01Z"), (1.2, "02Z"), (30, "30Z")]
 )
-def test_an_end_that_is_over_is_not_told(after_s, told):
+def test_the_end_of_a_limit_is_reported_only_if_it_is_in_the_future(after_s, told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     reset_at = None if after_s is None else now + timedelta(seconds=after_s)
     end = limit_end(NoAnswer(Reason.RATE_LIMITED, "m", reset_at), now)
     assert end == (told and f"2026-01-01T00:00:{told}")
 
 
-def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobody():
+def test_a_barred_agent_never_takes_over_and_is_not_waited_for():
     limited = seats(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), barred="bc")
     assert limited.stands_in("a") is None
     assert limited.next_back("a") == LATEST
@@ -94,12 +94,12 @@ def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobo
         ((out("a", code="crashed"),), 0, False),
     ],
 )
-def test_a_limit_without_an_end_is_told_from_what_a_person_has_to_mend(takeovers, settled, limited):
+def test_a_limit_without_an_end_differs_from_a_problem_that_a_person_must_fix(takeovers, settled, limited):
     assert seats(*takeovers, settled=settled).limited("b") is limited
 
 
 @pytest.mark.parametrize("told", [datetime.max.replace(tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 5)])  # noqa: DTZ001
-def test_an_end_of_somebody_elses_adapter_is_read_with_care(told):
+def test_an_odd_limit_end_from_another_packages_adapter_does_no_harm(told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     end = limit_end(NoAnswer(Reason.RATE_LIMITED, "m", told), now)
     assert end == (None if told.year > 9000 else "2026-01-01T00:00:05Z")
@@ -123,10 +123,10 @@ def test_every_reason_has_a_remedy():
     assert {reason: reason.remedy for reason in Reason} == REMEDIES
 
 
-# How each situation ends: for an agent that can't work or is at a limit, and for one that tried or used its budget.
+# How each situation ends, for an agent that can't work or is at a limit, and for an agent that tried.
 # A name is the agent that takes over. None is the remedy of the reason itself.
 SITUATIONS = {
-    # order, takeovers, barred: (who takes over | remedy, earliest return), earliest return of the others
+    # order, takeovers, barred: (agent that takes over | remedy, earliest return), earliest return of the others
     "no order": ((), (), "", (None, None), None),
     "alone in the order": (("a",), (), "", (None, None), None),
     "another agent is free": (("a", "b"), (), "", "b", None),
@@ -146,7 +146,7 @@ SITUATIONS = {
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("reason", Reason)
-def test_one_rule_says_what_follows_when_an_agent_gives_no_answer(reason, situation):
+def test_one_rule_decides_what_follows_a_missing_answer(reason, situation):
     order, takeovers, barred, ends, others_back_at = SITUATIONS[situation]
     failure = NoAnswer(reason, "why")
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
@@ -171,7 +171,7 @@ def test_one_rule_says_what_follows_when_an_agent_gives_no_answer(reason, situat
         (-9, (out("b", until=LATER),), None, LATER),
     ],
 )
-def test_a_told_end_is_the_agents_own_and_the_first_agent_back_ends_the_wait(reset_s, takeovers, until, back_at):
+def test_a_reported_end_belongs_to_its_agent_and_the_earliest_return_ends_the_wait(reset_s, takeovers, until, back_at):
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     failure = NoAnswer(Reason.RATE_LIMITED, "m", now + timedelta(seconds=reset_s))
     order = seats(*takeovers, out("a", until=NOW), order=("a", "b"))
@@ -180,7 +180,7 @@ def test_a_told_end_is_the_agents_own_and_the_first_agent_back_ends_the_wait(res
     assert (outcome.remedy, outcome.until, outcome.back_at) == (Remedy.WAIT, until, back_at)
 
 
-def test_the_limit_of_the_agent_that_was_named_counts_when_another_one_fails_in_its_place():
+def test_the_limit_of_the_named_agent_counts_if_its_replacement_fails():
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     order = seats(out("a", by="b", until=LATER), order=("a", "b"))
     for reason, remedy in ((Reason.CRASHED, Remedy.WAIT), (Reason.REFUSED, Remedy.RETRY)):

@@ -1,4 +1,4 @@
-"""What we leave in a mailbox is written through nothing that an agent put there."""
+"""We write into a mailbox through no link or pipe of an agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = {
 
 @pytest.mark.parametrize("kind", [*OBSTACLES, "link to a folder"])
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_lies_under_a_name_that_we_write_to_gives_way(tmp_path, name, kind):
+def test_obstacles_under_our_file_names_are_replaced(tmp_path, name, kind):
     box, elsewhere = tmp_path / "mailbox", tmp_path / "elsewhere"
     victim = elsewhere / "manifest.jsonl"
     for folder in (box, elsewhere):
@@ -41,18 +41,18 @@ def test_whatever_lies_under_a_name_that_we_write_to_gives_way(tmp_path, name, k
     assert mailbox.read_checks(box).hidden == (3 if name == "checks.json" else 0)
 
 
-def test_a_mailbox_that_the_agent_closed_is_opened_again(tmp_path):
+def test_a_mailbox_without_permissions_is_opened_again(tmp_path):
     box = tmp_path / "mailbox"
     (box / "context").mkdir(parents=True)
     for folder in (box / "context", box):
         folder.chmod(0)
     mailbox.write_file(box, "context/a", b"x")
     assert (private_folder(box, "context") / "a").read_bytes() == b"x"
-    # Root is let in anywhere; everybody else had it opened.
+    # Root needs no permissions; for other users the mailbox was opened.
     assert os.geteuid() == 0 or box.stat().st_mode & 0o700 == 0o700
 
 
-def test_folders_of_the_mailbox_that_lead_elsewhere_are_not_read(tmp_path):
+def test_linked_folders_of_the_mailbox_are_not_read(tmp_path):
     box, elsewhere = tmp_path / "mailbox", tmp_path / "elsewhere"
     box.mkdir()
     elsewhere.mkdir()
@@ -71,14 +71,14 @@ def test_folders_of_the_mailbox_that_lead_elsewhere_are_not_read(tmp_path):
 
 
 @pytest.mark.parametrize("kind", OBSTACLES)
-def test_a_session_file_that_is_none_has_no_news(tmp_path, kind):
+def test_an_invalid_session_file_has_no_news(tmp_path, kind):
     path = tmp_path / "session.jsonl"
     put_in_the_way(path, kind, tmp_path / "nowhere")
     assert list(Followed(path).news(lambda: None)) == []
 
 
-def test_a_manifest_is_only_what_has_a_name_as_we_give_it(tmp_path):
-    """A name that is no text would end the worker when it writes the record of the turn."""
+def test_only_a_file_with_a_valid_name_counts_as_manifest(tmp_path):
+    """A name that is not UTF-8 would crash the worker when it writes the record of the turn."""
     assert mailbox.manifest_in(tmp_path) is None
     folder = tmp_path / "context"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Who is the same reviewer under another name."""
+"""Which agents are the same reviewer under another name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMED = {
                 ["--config=model=gpt-6-sol"],
                 ["-c", 'model = "gpt-6-sol"'],
                 ["-c=model = 'gpt-6-sol'"],
-                # Who knows which model these name.
+                # The model of a profile is unknown.
                 ["--profile", "other"],
                 ["--profile=other"],
                 ["-pother"],
@@ -81,13 +81,13 @@ def test_the_same_program_with_the_same_model_is_the_same_reviewer(reviewer, bui
     assert found == (builder if is_same else None)
 
 
-def test_a_model_of_the_programs_own_settings_counts_where_ours_name_none():
+def test_a_model_in_the_programs_own_settings_counts_if_ours_name_no_model():
     assert identity_of("codex", {}, "gpt-6-sol") == identity_of("codex", NAMED)
     assert identity_of("a", NAMED, "opus") != identity_of("a", NAMED)
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_each_agent_says_which_model_it_asks(tmp_path, kind):
+def test_each_agent_reports_its_model(tmp_path, kind):
     for settings in (
         AgentSettings(model="x/m"),
         AgentSettings(args=["-m", "x/m"]),

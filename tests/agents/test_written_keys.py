@@ -1,4 +1,4 @@
-"""Keys that are written out in settings: what is found is exactly what is taken out."""
+"""Literal keys in settings: exactly the keys that are found are removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from loopwright.agents.written_keys import without_written_keys, written_keys
         ("name", "big", [], ["big"]),
     ],
 )  # fmt: skip
-def test_what_is_written_out_is_found_and_taken_out_alike(field, value, found, kept):
+def test_literal_keys_are_found_and_removed(field, value, found, kept):
     table = {"options": {field: value}}
     assert [key.value for key in written_keys(table, "p", is_let_in=False)] == found
     left = without_written_keys(table)

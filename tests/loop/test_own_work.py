@@ -1,4 +1,4 @@
-"""Which of its tests the work of a loop touched, and the work with these as they were."""
+"""Which tests a loop's work changed, and the work with the original tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BASE = {
 }
 DEPENDS = BASE["pyproject.toml"].replace("[tool", 'dependencies = ["x"]\n[tool')
 FIX = {"calc.py": "right\n"}
-# What the work wrote or deleted (None), the test command, which tests it touched, and what differs then from the base.
+# Written or deleted (None) files, the test command, the changed tests, and the remaining difference to the base.
 CASES = {
     "the source alone": (FIX, "pytest", None, None),
     "a new test next to the old tests": ({**FIX, "test_more.py": "new\n"}, "pytest", None, None),
@@ -44,7 +44,7 @@ CASES = {
 
 @pytest.fixture
 def work(project, tmp_path):
-    """The project's commit, and what was done on it, kept as a loop keeps it."""
+    """The project's commit and the work on it, stored as a loop stores them."""
 
     def keep(base, done):
         for name, text in base.items():
@@ -67,7 +67,7 @@ def work(project, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_tests_are_put_back_as_they_were(project, work, tmp_path, case):
+def test_changed_tests_are_restored(project, work, tmp_path, case):
     done, command, touched, left = CASES[case]
     tree = work(BASE, done)
     found = restore_tests(tree, tmp_path, project.root, find_test_files(project.root, command))
@@ -79,7 +79,7 @@ def test_the_tests_are_put_back_as_they_were(project, work, tmp_path, case):
         assert project.git("diff", "--cached", "--name-only").split() == left
 
 
-def test_where_there_was_no_test_before_nothing_could_steer_one(project, work, tmp_path):
+def test_without_tests_on_the_base_no_file_can_influence_a_test(project, work, tmp_path):
     made = {"calc.py": "right\n", "test_calc.py": "new\n", "conftest.py": "new\n"}
     judges = find_test_files(project.root, "pytest")
     assert restore_tests(work({"README.md": "empty\n"}, made), tmp_path, project.root, judges) is None

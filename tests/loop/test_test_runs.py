@@ -11,7 +11,7 @@ STATUS = {"p": "passed", "f": "failed", "s": "skipped"}
 
 
 def results(**tests):
-    """By name: p, f or s; a name may be repeated by letters."""
+    """Results by name: p, f or s; several letters repeat the name."""
     return tuple(TestResult(name, "suite", STATUS[letter]) for name, letters in tests.items() for letter in letters)
 
 
@@ -41,7 +41,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_what_the_work_broke(case):
+def test_broken_tests_are_found(case):
     base, work, broken = BROKEN[case]
     found = compare(base, work)
     assert [one.test_name for one in found.broken] == broken
@@ -52,7 +52,7 @@ def test_what_the_work_broke(case):
     ("base", "decides"), [(run(a="p"), True), (run(), True), (run(False, a="fp"), True), (run(False, a="f"), False),
                           (run(False), False)]
 )  # fmt: skip
-def test_only_what_passed_on_the_base_can_be_broken(base, decides):
+def test_only_tests_that_passed_on_the_base_can_be_broken(base, decides):
     assert compare(base, run(False, b="f")).decides is decides
 
 
@@ -76,6 +76,6 @@ LOST = {
 
 
 @pytest.mark.parametrize("case", LOST)
-def test_what_was_lost(case):
+def test_lost_tests_are_found(case):
     base, work, lost = LOST[case]
     assert lost_tests(base, work) == lost

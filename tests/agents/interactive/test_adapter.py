@@ -65,7 +65,7 @@ def taken(turn):
     return outcome
 
 
-def test_it_waits_until_somebody_rings_and_takes_the_first_one_only(mailbox):
+def test_a_turn_waits_for_the_bell_and_takes_only_the_first_answer(mailbox):
     outcome = taken(replace(turn_for(mailbox, role=Role.BUILDER), schema=SCHEMA))
     found = opened_in(mailbox)
     assert (found.role, found.may_write, found.folder) == ("builder", True, str(mailbox.parent))
@@ -82,7 +82,7 @@ def test_it_waits_until_somebody_rings_and_takes_the_first_one_only(mailbox):
     assert not list(mailbox.glob(".handed-in*"))
 
 
-def test_one_that_is_handed_in_is_not_open_any_more_though_nobody_took_it_yet(mailbox):
+def test_a_submitted_turn_is_closed_before_the_worker_reads_it(mailbox):
     InteractiveAgent("me").take(turn_for(mailbox), lambda argv, **_: start_plainly(("true",), env={}, timeout_s=5))
     (mailbox / "interactive-turn.json").write_text('{"role": "builder", "folder": "/x", "prompt": "/y"}')
     assert opened_in(mailbox) is not None
@@ -90,7 +90,7 @@ def test_one_that_is_handed_in_is_not_open_any_more_though_nobody_took_it_yet(ma
     assert opened_in(mailbox) is None
 
 
-def test_who_gives_up_has_refused(mailbox):
+def test_giving_up_counts_as_a_refusal(mailbox):
     outcome = taken(turn_for(mailbox))
     assert submit(mailbox, GivenUp("it can't be done"))
     answer = outcome()
@@ -98,7 +98,7 @@ def test_who_gives_up_has_refused(mailbox):
     assert (answer.reason, answer.detail) == (Reason.REFUSED, "it can't be done")
 
 
-def test_what_nobody_hands_in_is_over_with_its_time(mailbox):
+def test_a_turn_without_an_answer_ends_at_its_time_limit(mailbox):
     answer = InteractiveAgent("me").take(turn_for(mailbox, timeout_s=0.2), start_plainly)
     assert isinstance(answer, NoAnswer)
     assert answer.reason is Reason.HUNG
@@ -106,7 +106,7 @@ def test_what_nobody_hands_in_is_over_with_its_time(mailbox):
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b'{"type": "elsewhere"}', b'{"type": "given_up"}', b"[" * 100_000])
-def test_what_somebody_put_there_otherwise_is_no_answer(mailbox, data):
+def test_an_invalid_answer_file_is_an_invalid_answer(mailbox, data):
     def start(argv, **more):
         (mailbox / "handed-in.json").write_bytes(data)
         return start_plainly(argv, **more)
@@ -116,7 +116,7 @@ def test_what_somebody_put_there_otherwise_is_no_answer(mailbox, data):
     assert answer.reason is Reason.INVALID_ANSWER
 
 
-def test_nobody_rings_through_a_link_or_waits_at_a_pipe_without_reader(mailbox):
+def test_submitting_follows_no_link_and_does_not_block_on_a_pipe_without_reader(mailbox):
     victim = mailbox.parent / "victim"
     victim.write_text("mine")
     (mailbox / "bell").symlink_to(victim)
@@ -129,7 +129,7 @@ def test_nobody_rings_through_a_link_or_waits_at_a_pipe_without_reader(mailbox):
     assert submit(mailbox, TurnDone())
 
 
-def test_the_prompt_names_paths_where_others_have_variables(mailbox):
+def test_the_prompt_contains_paths_instead_of_variables(mailbox):
     prompt = "read $LOOPWRIGHT_MAILBOX/context/x, ask in $LOOPWRIGHT_DECISIONS"
     outcome = taken(turn_for(mailbox, prompt))
     assert (mailbox / "prompt.md").read_text() == f"read {mailbox}/context/x, ask in {mailbox / 'decisions'}"
@@ -137,7 +137,7 @@ def test_the_prompt_names_paths_where_others_have_variables(mailbox):
     outcome()
 
 
-def test_whoever_works_by_hand_has_a_day_unless_the_settings_say_otherwise():
+def test_a_turn_by_hand_lasts_a_day_unless_the_settings_set_a_limit():
     agent = InteractiveAgent("me")
     assert isinstance(agent, WorksOutside)
     assert seconds_for_a_turn(agent, None) == 24 * 3600
