@@ -13,7 +13,7 @@ from loopwright.agents.port import Answer, Role
 from loopwright.testing.model_server import model_server
 from loopwright.testing.wire import ModelTurn
 
-# What `claude` would say; it shows what it sees.
+# A stand-in for `claude` that prints which files it can read.
 PLAYED = """#!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.325 (a play)"; exit; fi
 cat > /dev/null
@@ -23,7 +23,7 @@ printf '{"type": "result", "subtype": "success", "is_error": false, "result": "s
 
 
 @pytest.mark.needs("bwrap")
-def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_it(project):
+def test_a_program_in_the_users_home_is_readable_with_its_parts_and_without_its_neighbours(project):
     packages = project.home / ".npm-global" / "lib" / "node_modules"
     real = packages / "tool" / "cli.sh"
     real.parent.mkdir(parents=True)
@@ -47,7 +47,7 @@ def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_i
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("isolation", ["landlock", "none"])
-def test_where_the_network_cant_be_closed_the_record_says_so(project, agent, isolation, monkeypatch):
+def test_the_record_says_if_the_network_cannot_be_closed(project, agent, isolation, monkeypatch):
     if isolation == "landlock":
         monkeypatch.setattr("loopwright.sandbox.bubblewrap.Bubblewrap.missing", lambda self: "not here")
     else:

@@ -65,7 +65,7 @@ def _is_shown(project, loop_id, text):
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.shows(how)) for how in ("kill", "pause")])
-def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, how):
+def test_an_interrupted_turn_is_resumed_in_its_session(project, agent, how):
     write = ModelTurn(tools=(shell(agent, "echo hi > made.txt"),))
     with model_server(write, STILL) as model:
         log_in(project, agent, model)
@@ -91,7 +91,7 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
             worker.kill()
             worker.wait()
         asked = len(model.requests)
-        # These two put a turn of their own in place of the answer that never came.
+        # These two agents replace the missing answer with a turn of their own.
         had = (write, ModelTurn("(none)")) if agent in ("claude", "gemini") else (write,)
         model.turns = (*had, write, ModelTurn("done"))
         ok(project, "loop", "start" if how == "kill" else "resume", loop_id)
@@ -105,7 +105,7 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
     assert not list(project.sandboxes.iterdir())
 
 
-def test_done_with_all_denied_and_nothing_changed_is_a_failed_try(project):
+def test_a_claim_of_done_with_only_denials_and_no_change_is_a_failed_try(project):
     outside = ToolUse("Write", {"file_path": "/etc/made.txt", "content": "x"})
     with model_server(ModelTurn(tools=(outside,)), ModelTurn("all done")) as model:
         log_in(project, "claude", model)
