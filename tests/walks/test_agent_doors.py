@@ -104,7 +104,7 @@ def test_opencode_is_lent_the_login_of_its_model_s_provider_and_doctor_says_so(p
     assert not any(text.encode() in kept for text in (OLD, NEW, OTHERS, "written-out-2026"))
 
 
-def test_a_network_that_is_open_for_want_of_an_address_is_said_with_what_closes_it(project, tmp_path):
+def test_an_open_network_due_to_a_missing_address_is_reported_with_the_fix(project, tmp_path):
     play(project, tmp_path, "opencode")
     project.environment["MINE"] = "not-a-key"
     mine = {"npm": "@of-somebody/else", "options": {"apiKey": "{env:MINE}"}}

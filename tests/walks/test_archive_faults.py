@@ -56,7 +56,7 @@ def archive_killed_at(project, call, number):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", CALLS)
-def test_killed_at_any_write_it_is_as_before_or_archived(done, record_property, call):
+def test_after_a_kill_at_any_write_a_change_is_unchanged_or_archived(done, record_property, call):
     spare = done.root.parent / "spare"
     shutil.copytree(done.own, spare)
     before = kept(done)
@@ -101,7 +101,7 @@ def restart(project):
     (project.own / "workflows" / "greet" / "state.json").unlink()
 
 
-def test_whoever_looks_at_specs_next_finds_them_whole(done):
+def test_the_next_command_that_reads_specs_finds_them_complete(done):
     cut_short(done)
     assert ok(done, "specs", "list", "--json").json()["domains"][0]["requirements"] == 1
     assert not (done.own / "changes" / "active" / "chg-greet").exists()
@@ -124,7 +124,7 @@ The system SHALL do this.
 """
 
 
-def test_what_somebody_wrote_into_a_spec_after_the_crash_stays(done):
+def test_an_edit_of_a_spec_after_the_crash_stays(done):
     cut_short(done)
     done.write(".loopwright/specs/greeting/spec.md", BY_HAND.format("By hand"))
     proof = {"change_id": "chg-hand", "workflow": "hand", "tree": "", "checks": [], "signed": []}
@@ -144,7 +144,7 @@ def test_a_decision_that_came_by_git_is_carried_out_without_the_bytes_of_the_oth
     assert bytes_of(done.own / "specs") == after
 
 
-def test_what_somebody_wrote_that_does_not_go_together_is_told_and_nothing_is_written(done):
+def test_a_conflicting_edit_is_reported_and_nothing_is_written(done):
     cut_short(done)
     path = done.write(".loopwright/specs/greeting/spec.md", BY_HAND.format("Greeting by name"))
     assert done.ask("status", "greet")["recommended_next_action"] == "loopwright archive greet"

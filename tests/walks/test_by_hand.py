@@ -69,7 +69,7 @@ def turns_of(project, loop_id):
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
-def test_a_build_by_hand_is_judged_by_what_the_tool_ran(project, isolation):
+def test_a_build_by_hand_is_judged_by_the_tools_own_checks(project, isolation):
     prepare(project, [planner()])
     project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
     loop_id = start(project)
@@ -107,7 +107,7 @@ def test_a_build_by_hand_is_judged_by_what_the_tool_ran(project, isolation):
     assert "completed" in over["message"]
 
 
-def test_what_was_not_done_does_not_pass_and_what_judges_is_not_edited(project):
+def test_missing_work_does_not_pass_and_protected_files_cannot_be_edited(project):
     """Nothing done comes back as the next task; a check whose script was made to say yes waits for a person."""
     check = {"id": "VS-1-C1", "command": "sh check.sh"}
     prepare(project, [planner(slices=[{**SLICE, "checks": [check]}])])
@@ -128,7 +128,7 @@ def test_what_was_not_done_does_not_pass_and_what_judges_is_not_edited(project):
     assert "sealed_file_changed_check.sh" in blockers(project, "review")
 
 
-def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
+def test_giving_up_needs_a_reason_and_counts_as_a_try(project, loop_id):
     turn = opened(project)
     assert "needs a reason" in project.run("loop", "turn", "greet", "--give-up", " ").stderr
     both = project.run("loop", "turn", "greet", "--give-up", "x", "--done")
@@ -145,7 +145,7 @@ def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
     assert "refused: the API is not there" in errors[-1]["message"]
 
 
-def test_what_can_not_be_taken_is_said_and_the_turn_stays_open(project, loop_id):
+def test_a_refused_submission_is_reported_and_the_turn_stays_open(project, loop_id):
     turn = opened(project)
     file = project.root.parent / "said"
     for option, data, problem in (
@@ -167,7 +167,7 @@ def test_what_can_not_be_taken_is_said_and_the_turn_stays_open(project, loop_id)
     assert passes(project, loop_id)
 
 
-def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop_id):
+def test_a_workflow_name_is_never_read_as_part_of_a_loop_id(project, loop_id):
     """A workflow may be called as ids begin."""
     opened(project)
     ok(project, "plan", "loop", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
@@ -176,7 +176,7 @@ def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop
     assert opened(project)["loop_id"] == loop_id
 
 
-def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
+def test_the_interactive_agent_cannot_review_and_sends_nothing_back(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
     project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
@@ -185,7 +185,7 @@ def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
     assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
 
-def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
+def test_without_an_open_turn_the_command_gives_the_reason_and_the_next_command(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     loop_id = ok(project, "loop", "new", "a goal", "--task", "x", "--agent", "interactive", "--json").json()["loop_id"]
     found = refusal(project, "loop", "turn", loop_id, "--done")
@@ -204,7 +204,7 @@ def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
     assert "in loops and builds only" in asked.stderr
 
 
-def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop_id):
+def test_reports_by_mcp_reach_the_open_turn_of_the_session(project, loop_id):
     """A question holds the loop, and the turn stays open until it is answered."""
     turn = opened(project)
     with talking(project) as talk:
@@ -224,7 +224,7 @@ def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop
     assert "half of it works" in ok(project, "loop", "logs", loop_id).stdout
 
 
-def test_an_answer_of_a_wanted_shape_is_asked_for_and_validated_as_everybodys(project):
+def test_a_structured_answer_is_requested_and_validated_like_any_agents_answer(project):
     prepare(project, [planner()])
     project.environment["REFLECTION_MODE"] = "solo"
     loop_id = start(project)
@@ -255,7 +255,7 @@ def kept_work(project, turn):
     return str(folder)
 
 
-def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
+def test_a_killed_worker_does_not_delete_a_persons_work(project, loop_id):
     turn = opened(project)
     work(turn)
     editor = subprocess.Popen(["sleep", "1000"], cwd=turn["folder"])
@@ -300,7 +300,7 @@ def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
     assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
 
 
-def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
+def test_work_that_contains_a_secret_stays_in_its_folder(project, loop_id):
     turn = opened(project)
     work(turn, f"{BUILT}; echo 'token = \"ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\"' > settings.py")
     ok(project, "loop", "turn", "greet", "--done")
@@ -311,7 +311,7 @@ def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
     )
 
 
-def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project):
+def test_an_unused_turn_ends_at_its_time_limit_and_leaves_nothing(project):
     prepare(project, [planner()], settings='[agents.me]\nkind = "interactive"\ntimeout_s = 1\n')
     project.at("approved")
     held = project.run("build", "greet", "--agent", "me")
@@ -320,7 +320,7 @@ def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project)
     assert [path for path in project.sandboxes.iterdir() if not path.name.startswith(".")] == []
 
 
-def test_while_it_is_built_nobody_is_told_to_build_it(project, loop_id):
+def test_during_a_build_the_next_command_is_not_another_build(project, loop_id):
     """Every command that is named can be typed: a second build would be refused."""
     opened(project)
     assert project.ask("status", "greet")["recommended_next_action"] == f"loopwright loop turn {loop_id}"

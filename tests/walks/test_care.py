@@ -52,7 +52,7 @@ def folder(project, slug="greet"):
     return project.own / "workflows" / slug
 
 
-def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
+def test_a_damaged_journal_is_named_and_its_sound_lines_are_kept(project):
     built(project)
     journal = folder(project) / "journal.ndjson"
     whole = journal.read_bytes()
@@ -81,7 +81,7 @@ def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
     assert {one["status"] for one in state(project)["approval"].values()} == {"not-requested"}
 
 
-def test_what_follows_from_the_journal_is_made_anew(project):
+def test_files_that_derive_from_the_journal_are_restored(project):
     prepare(project)
     ok(project, "clarify", "greet", "--idea", "by name")
     path = folder(project) / "state.json"
@@ -117,7 +117,7 @@ def test_kept_versions_that_are_damaged_or_gone(project):
     assert "document_lost" not in findings(project, "--fix", code=0)
 
 
-def test_folders_that_nobody_owns_or_that_are_gone(project):
+def test_unowned_and_missing_folders_are_reported(project):
     built(project)
     change = project.own / "changes" / "active" / "chg-greet"
     there = bytes_of(change)
@@ -139,7 +139,7 @@ def test_folders_that_nobody_owns_or_that_are_gone(project):
     assert status(project, "lost")["stage"] == "clarify"
 
 
-def test_what_was_cut_short_is_finished_by_the_same_means(project):
+def test_interrupted_work_is_finished_by_doctor(project):
     built(project)
     finish(project)
     specs = project.own / "specs"
@@ -181,7 +181,7 @@ def test_mixed_layouts_foreign_folders_branches_and_agents(project):
     assert len(findings(project)["foreign_workspace"]) == 1
 
 
-def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
+def test_gc_keeps_the_evidence_of_an_open_review_at_any_age(project):
     built(project)
     for number in range(2):
         project.plan({"id": "A", "commands": ["true"]}, run_id=f"r{number}")
@@ -226,7 +226,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     assert "return 'hi'" in (project.root / "hello.py").read_text()
 
 
-def test_gc_keeps_what_the_audit_speaks_of_while_the_work_goes_on(project):
+def test_gc_keeps_the_files_of_the_audit_while_the_work_continues(project):
     built(project)
     before = set(ok(project, "gc", "--keep", "0", "--json").json()["needed"])
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
@@ -252,7 +252,7 @@ def opened(project):
     return WorkflowStore(layout, lambda: datetime.now(UTC), Gates()).changing("greet")
 
 
-def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project):
+def test_gc_removes_unreferenced_objects_and_leftovers_of_an_archived_workflow(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     ok(project, "clarify", "greet", "--idea", "say the name", "--agent", "")
     build_it(project)

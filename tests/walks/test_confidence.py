@@ -37,7 +37,7 @@ def corpus(project):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_off_nobody_is_asked_and_nothing_is_paid(loops):
+def test_with_the_setting_off_no_agent_is_asked_and_nothing_is_charged(loops):
     loops.configure([{"role": "builder", "run": "touch done", "tokens": 10}])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, env={"REFLECTION_MODE": "loud"})
@@ -46,7 +46,7 @@ def test_off_nobody_is_asked_and_nothing_is_paid(loops):
     assert not (loops.project.own / "reflections").exists()
 
 
-def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_cost(loops):
+def test_three_answers_become_reflections_that_the_checks_judge_and_their_cost_counts(loops):
     project = loops.project
     # Who is only asked writes all the same: nothing of that is in the work, before it or after it.
     spoils = {"run": "touch spoiled; rm -f done", "tokens": 1}
@@ -129,7 +129,7 @@ def test_a_question_that_fails_is_unknown_and_fails_nothing(loops):
     assert [one["point"] for one in corpus(loops.project)] == ["after"]
 
 
-def test_whoever_watches_sees_that_the_builder_is_asked_how_sure_it_is(loops):
+def test_a_watcher_sees_that_the_builder_is_asked_for_its_confidence(loops):
     waits = f"until [ -e {loops.project.root}/go ]; do sleep 0.05; done"
     loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, rates(0.8, run=waits), rates(0.7)])
     loop_id = loops.new("--task", "one")
@@ -169,7 +169,7 @@ def test_a_build_asks_by_slice_and_its_own_checks_judge(project):
     ]
 
 
-def test_who_stops_a_question_loses_answers_and_no_work(loops, wait_until):
+def test_stopping_a_question_loses_the_answer_but_no_work(loops, wait_until):
     project = loops.project
     loops.configure([rates(0.9), {"role": "builder", "run": "touch made"}, rates(0.8, run="sleep 600"), rates(0.7)])
     project.environment |= ON
@@ -183,7 +183,7 @@ def test_who_stops_a_question_loses_answers_and_no_work(loops, wait_until):
     assert (task["status"], task["files_changed"]) == ("completed", ["made"])
 
 
-def test_where_no_reflection_can_be_written_the_work_goes_on(loops):
+def test_the_work_continues_if_no_reflection_can_be_written(loops):
     project = loops.project
     project.write(".loopwright/reflections", "in the way\n")
     loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, rates(0.8), rates(0.7)])
@@ -193,7 +193,7 @@ def test_where_no_reflection_can_be_written_the_work_goes_on(loops):
     assert [text.partition(";")[2][:29] for text in told] == [" not kept as a reflection: Fi"] * 3
 
 
-def test_an_agent_that_is_spelled_out_goes_by_its_kind(loops):
+def test_an_agent_with_a_full_spelling_is_recorded_by_its_kind(loops):
     """And any command can be asked: it is handed the schema in the prompt's folder, and answers by its file."""
     loops.configure()
     loops.project.write("agent.sh", AGENT)
@@ -218,7 +218,7 @@ fi
 @pytest.mark.parametrize(
     ("point", "end"), [("before", "kill"), ("before", "terminate"), ("after", "kill"), ("adversarial", "kill")]
 )
-def test_nobody_builds_in_the_session_of_a_question_that_was_cut_off(loops, wait_until, point, end):
+def test_no_build_continues_in_the_session_of_an_interrupted_question(loops, wait_until, point, end):
     project = loops.project
     reached, seen = project.root / "reached", project.root / "seen"
     hangs = f'echo \'{{"session": "of-the-question"}}\' >> $LOOPWRIGHT_USAGE; touch {reached}; sleep 600'

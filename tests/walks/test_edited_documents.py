@@ -56,7 +56,7 @@ def codes(project, gate):
 
 
 @pytest.mark.parametrize("name", list(DOCUMENTS))
-def test_whatever_is_in_it_there_is_an_answer_and_nothing_is_lost(built, name):
+def test_any_content_of_a_document_gets_an_answer_and_nothing_is_lost(built, name):
     gate, path = DOCUMENTS[name], built.own / name
     whole = path.read_bytes()
     fine = codes(built, gate or "review")
@@ -88,7 +88,7 @@ def test_whatever_is_in_it_there_is_an_answer_and_nothing_is_lost(built, name):
 
 
 @pytest.mark.parametrize("name", ["../../etc", "/etc/passwd", "a/../../b", "d" * 300, "a//b", ".hidden", "con\0trol"])
-def test_a_domain_that_is_no_place_is_named(built, name):
+def test_an_invalid_domain_is_named(built, name):
     path = built.own / FLOW / "spec.md"
     whole = path.read_text()
     try:

@@ -59,7 +59,7 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
     assert "second took over" in loops.run("logs", loop_id).stdout
 
 
-def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(loops):
+def test_if_all_agents_are_at_their_limit_the_loop_waits_for_the_earliest_return(loops):
     loop_id = with_agents(loops, first=[SOON, NEVER, WORKS], second=[NEVER, LIMITED, NEVER])
     done = loops.run("start", loop_id)
     assert "no other agent can take over" in done.stdout
@@ -72,7 +72,7 @@ def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(l
     assert loops.shown(loop_id)["status"] == "completed"
 
 
-def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_and_the_next_one_is_asked(loops):
+def test_an_agent_with_a_limit_in_the_past_is_replaced_once_and_the_next_agent_is_asked(loops):
     loop_id = with_agents(loops, first=[OVER] * 5, second=[NEVER, WORKS])
     loops.run("start", loop_id)
     assert changes(loops, loop_id) == [("first", "second", "rate_limited")]
@@ -80,7 +80,7 @@ def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_an
     assert loops.shown(loop_id)["loopwright"]["takeovers"][0].get("until") is None
 
 
-def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_circle(loops):
+def test_very_short_limits_are_waited_for_and_never_handed_over_in_a_circle(loops):
     soon = {**SOON, "reset_in_s": 0.01}
     loop_id = with_agents(loops, first=[soon, NEVER, soon, NEVER, WORKS], second=[NEVER, soon, NEVER, soon, WORKS])
     # On a busy machine the limit is over before it is read. Then no end is known, and these waits apply.
@@ -93,7 +93,7 @@ def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_ci
     assert len(changes(loops, loop_id)) <= 4, "each once before a wait"
 
 
-def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circles(loops):
+def test_an_unavailable_replacement_is_skipped_and_no_agent_is_asked_in_circles(loops):
     loop_id = with_agents(
         loops, ("first", "second", "third", "gone"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
         second=[NEVER, {"role": "builder", "fail": "not_logged_in"}], third=[NEVER, NEVER, UNTOLD],
@@ -111,7 +111,7 @@ def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circl
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
 
-def test_nobody_takes_over_where_that_is_not_allowed(loops):
+def test_no_agent_takes_over_if_failover_is_disabled(loops):
     loop_id = with_agents(loops, failover=False, first=[LIMITED, WORKS], second=[NEVER, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loops.run("start", loop_id, code=11)
@@ -119,7 +119,7 @@ def test_nobody_takes_over_where_that_is_not_allowed(loops):
     assert loops.holds(loop_id)[0][0] == "quota"
 
 
-def test_an_agent_that_breaks_down_at_night_is_taken_over_from_and_where_all_do_a_person_has_to_look(loops):
+def test_a_crashed_agent_is_replaced_and_if_all_crash_a_person_must_look(loops):
     crashed, hung = ({"role": "builder", "fail": fail} for fail in ("crashed", "hung"))
     loop_id = with_agents(loops, first=[crashed, NEVER, WORKS], second=[NEVER, hung])
     done = loops.run("start", loop_id, code=11)
@@ -130,7 +130,7 @@ def test_an_agent_that_breaks_down_at_night_is_taken_over_from_and_where_all_do_
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
 
-def test_who_plans_the_tasks_is_taken_over_from_too(loops):
+def test_the_planner_of_tasks_is_replaced_too(loops):
     tasks = json.dumps({"tasks": [{"description": "write it"}]})
     first = [{"role": "planner", "fail": "not_logged_in"}]
     second = [{"role": "planner", "answer": "x"}, {"role": "planner", "answer": tasks}]
@@ -140,7 +140,7 @@ def test_who_plans_the_tasks_is_taken_over_from_too(loops):
     assert [one.task.description for one in loops.events(loop_id, e.TaskAdded)] == ["one", "write it"]
 
 
-def test_a_name_in_the_order_that_is_nobodys_is_noticed_before_anything_begins(loops):
+def test_an_unknown_agent_in_the_order_is_reported_before_anything_begins(loops):
     loop_id = with_agents(loops, ("first", "frist"), first=[WORKS])
     for command in (("start", loop_id), ("task", "generate", loop_id)):
         refused = loops.run(*command, code=1)
@@ -155,7 +155,7 @@ SETTINGS = (
 )
 
 
-def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_built_it(project):
+def test_planner_and_reviewer_are_replaced_too_and_never_by_the_builder(project):
     told = {"fail": "rate_limited", "reset_in_s": 100000}
     # The interactive agent can't plan, so it is skipped.
     by_hand = SETTINGS.replace('"scripted", ', '"scripted", "interactive", ')
@@ -194,7 +194,7 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     assert "reviewer: third" in report
 
 
-def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
+def test_the_clarifying_agent_is_replaced_too_and_the_takeover_is_reported(project):
     prepare(project, [{"role": "clarifier", "fail": "rate_limited"}], settings=SETTINGS)
     asks = {"role": "clarifier", "answer": json.dumps({"question": "For whom?"})}
     project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [asks, asks]}))
@@ -203,7 +203,7 @@ def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
     assert "scripted could not continue (rate_limited): other took over as clarifier" in done.stdout
 
 
-def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
+def test_a_planner_with_a_limit_in_the_past_is_asked_once(project):
     over = {"role": "planner", "fail": "rate_limited", "reset_in_s": -3600}
     prepare(project, [over] * 4, settings=SETTINGS)
     project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [over] * 4}))
@@ -213,7 +213,7 @@ def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
     assert [one["agent"] for one in status(project)["takeovers"]] == ["scripted"]
 
 
-def test_a_limit_of_the_agents_own_is_told_from_ours(project):
+def test_an_agents_own_limit_is_distinguished_from_our_budget(project):
     prepare(project, [{"role": "planner", "fail": "budget_used"}])
     spec = str(project.root.parent / "SPEC.md")
     done = project.run("plan", "greet", "--direct", spec, "--agent", "scripted")

@@ -85,7 +85,7 @@ def loopx(project):
     return project
 
 
-def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loopx):
+def test_a_loopx_workspace_is_imported_without_its_approvals(loopx):
     before = bytes_of(loopx.root / ".loopx")
     planned = take(loopx, "loopx", "--dry-run", code=1)
     assert not (loopx.own / "workflows").exists()
@@ -136,7 +136,7 @@ def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loo
     assert (loopx.own / "changes" / "active" / "chg-greet" / "specs" / "greeting" / "spec.md").read_text() == DELTA
 
 
-def test_what_is_here_is_never_overwritten_and_another_name_is_the_way_on(loopx):
+def test_an_import_never_overwrites_and_suggests_another_name(loopx):
     ok(loopx, "clarify", "greet", "--idea", "mine")
     put(loopx, {".loopwright/specs/greeting/spec.md": LIVING.replace("wave", "nod")})
     mine = bytes_of(loopx.own / "workflows", loopx.own / "specs")
@@ -162,7 +162,7 @@ def test_what_is_here_is_never_overwritten_and_another_name_is_the_way_on(loopx)
     assert rows(take(loopx, "loopx", "--finished", code=1))["workflow", "workflows/old"] == ("taken", "old")
 
 
-def test_one_that_died_on_its_way_leaves_nothing_or_all_of_it(loopx):
+def test_an_interrupted_import_leaves_nothing_or_the_whole_workflow(loopx):
     """Bytes are kept, then one line of the journal makes them a workflow, then they go to their places."""
     leftover = loopx.own / "workflows" / "greet"
     (leftover / "objects").mkdir(parents=True)
@@ -238,7 +238,7 @@ def openspec(project, *arguments):
     return done.stdout
 
 
-def test_an_openspec_change_is_built_where_it_is_and_archived_under_its_own_name(project):
+def test_an_openspec_change_is_built_in_place_and_archived_under_its_own_name(project):
     prepare(
         project, [{"role": "builder", "run": "printf 'def greet(name):\\n    return f\"hello {name}\"\\n' > hello.py"}]
     )
@@ -311,7 +311,7 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
 
 @pytest.mark.faults
 @pytest.mark.needs("strace")
-def test_killed_at_any_rename_a_workflow_is_there_whole_or_not_at_all(project):
+def test_after_a_kill_at_any_rename_a_workflow_is_complete_or_missing(project):
     prepare(project)
     project.environment["PYTHONDONTWRITEBYTECODE"] = "1"
     put(project, {

@@ -50,7 +50,7 @@ def everything(*folders):
 
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("agent", AGENTS)
-def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(project, home, agent, scope):
+def test_a_second_installation_changes_nothing_and_uninstalling_leaves_nothing(project, home, agent, scope):
     before = everything(project.root, home)
     for expected in (True, False):
         done = project.run("install", "--agent", agent, f"--{scope}", "--json")
@@ -69,7 +69,7 @@ def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(projec
     assert not any(path.name in (HARNESSES[agent].folder, ".loopwright") for path in left)
 
 
-def test_what_is_not_ours_keeps_its_bytes_while_we_are_in_and_needs_no_receipt_to_be_as_it_was(project, home):
+def test_other_text_keeps_its_bytes_and_uninstalling_needs_no_receipt(project, home):
     text = '{\r\n  "permissions": {"allow": ["Bash(ls)","Read"]},\r\n  "n": 1e3, "e": "\\u00e9"\r\n}'
     settings, page = project.root / ".claude" / "settings.json", project.root / "CLAUDE.md"
     settings.parent.mkdir()
@@ -87,7 +87,7 @@ def test_what_is_not_ours_keeps_its_bytes_while_we_are_in_and_needs_no_receipt_t
     assert page.read_bytes() == b"# Mine"
 
 
-def test_for_a_user_it_is_written_where_the_agents_program_looks(project, home, tmp_path):
+def test_a_user_installation_is_written_to_the_agents_own_settings(project, home, tmp_path):
     for agent, variable, folder in (
         ("gemini", "GEMINI_CLI_HOME", ".gemini"),
         ("opencode", "XDG_CONFIG_HOME", "opencode"),
@@ -116,7 +116,7 @@ FORMS = [
 
 @pytest.mark.parametrize("text", FORMS, ids=range(len(FORMS)))
 @pytest.mark.parametrize("agent", AGENTS)
-def test_what_others_have_stays_and_the_file_is_as_it_was_to_the_byte(project, home, agent, text):
+def test_other_hooks_stay_and_uninstalling_restores_every_byte(project, home, agent, text):
     path = settings_file(project, home, agent, "project")
     path.parent.mkdir()
     path.write_text(text)
@@ -135,7 +135,7 @@ def test_what_others_have_stays_and_the_file_is_as_it_was_to_the_byte(project, h
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_the_user_changed_meanwhile_survives_uninstall(project, home):
+def test_changes_of_the_user_survive_uninstall(project, home):
     path = settings_file(project, home, "claude", "project")
     assert project.run("install", "--agent", "claude").exit_code == 0
     document = json.loads(path.read_text())
@@ -169,7 +169,7 @@ def test_another_interpreter_takes_the_place_of_the_first(project, home):
     assert "entry.py" not in (path.read_text() if path.exists() else "")
 
 
-def test_a_dry_run_shows_the_change_and_makes_none(project, home):
+def test_a_dry_run_shows_the_change_and_writes_nothing(project, home):
     before = everything(project.root, home)
     done = project.run("install", "--agent", "codex", "--dry-run")
     assert done.exit_code == 0
@@ -188,7 +188,7 @@ def test_a_dry_run_shows_the_change_and_makes_none(project, home):
     ids=range(11),
 )  # fmt: skip
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
-def test_what_can_not_be_understood_is_named_and_left_alone(project, home, text, verb):
+def test_an_invalid_settings_file_is_named_and_left_alone(project, home, text, verb):
     path = settings_file(project, home, "claude", "project")
     path.parent.mkdir()
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -225,7 +225,7 @@ def test_the_registered_command_works_as_a_harness_would_run_it(project, home):
     assert "hook of gemini (project): registered, and works" in project.run("doctor").stdout
 
 
-def test_a_hook_that_is_registered_for_one_event_only_is_a_problem(project, home):
+def test_a_hook_that_is_registered_for_only_one_event_is_a_problem(project, home):
     assert project.run("install", "--agent", "claude").exit_code == 0
     path = settings_file(project, home, "claude", "project")
     document = json.loads(path.read_text())
@@ -296,7 +296,7 @@ def test_commands_that_only_mention_our_hook_are_left_alone(project, home):
     assert commands_at(path) == theirs
 
 
-def test_the_console_script_written_by_hand_gives_way_and_uninstalled_neither_is_there(project, home):
+def test_a_hook_that_was_added_by_hand_is_replaced_and_uninstalled(project, home):
     path = settings_file(project, home, "claude", "project")
     write_settings(path, {"model": "opus", **hooks_of("loopwright-hook reflect")})
     said = symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"]
@@ -321,7 +321,7 @@ def test_called_twice_is_a_problem(project, home):
 
 
 @pytest.mark.parametrize("installs", [1, 2])
-def test_a_file_that_we_made_is_removed_though_a_tool_reformatted_it(project, home, installs):
+def test_our_file_is_removed_even_if_a_tool_reformatted_it(project, home, installs):
     path = settings_file(project, home, "claude", "project")
     for number in range(installs):
         assert project.run("install", "--agent", "claude").exit_code == 0
@@ -331,7 +331,7 @@ def test_a_file_that_we_made_is_removed_though_a_tool_reformatted_it(project, ho
     assert not path.parent.exists()
 
 
-def test_an_empty_file_that_was_there_before_stays(project, home):
+def test_an_empty_file_from_before_stays(project, home):
     path = settings_file(project, home, "claude", "project")
     write_settings(path, {})
     assert project.run("install", "--agent", "claude").exit_code == 0
@@ -341,7 +341,7 @@ def test_an_empty_file_that_was_there_before_stays(project, home):
 
 
 @pytest.mark.parametrize("reformatted", [False, True])
-def test_a_link_that_led_nowhere_stays_and_what_we_made_at_its_end_goes(project, home, tmp_path, reformatted):
+def test_a_dangling_link_stays_and_our_file_at_its_target_is_removed(project, home, tmp_path, reformatted):
     real = tmp_path / "dotfiles" / "settings.json"
     path = settings_file(project, home, "claude", "user")
     path.parent.mkdir()
@@ -363,7 +363,7 @@ def test_links_in_a_circle_are_named(project, home):
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
-def test_what_is_kept_of_the_settings_only_the_user_can_read(project, home, umask):
+def test_stored_copies_of_settings_are_readable_only_by_the_user(project, home, umask):
     write_settings(settings_file(project, home, "claude", "user"), {"env": {"A": "b"}})
     state = home / ".local" / "state" / "loopwright"
     (state / "installed").mkdir(parents=True)
@@ -396,7 +396,7 @@ def test_nothing_of_the_users_own_settings_is_shown(project, home, hooks, indent
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "folder"])
-def test_what_is_no_file_is_named_and_never_waited_for(project, home, kind):
+def test_a_settings_path_that_is_not_a_file_is_named_and_does_not_block(project, home, kind):
     path = settings_file(project, home, "claude", "project")
     path.parent.mkdir()
     if kind == "fifo":
@@ -412,7 +412,7 @@ def test_what_is_no_file_is_named_and_never_waited_for(project, home, kind):
     assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["health"] == "problem"
 
 
-def test_doctor_says_that_codex_has_to_be_told_to_trust_it(project, home):
+def test_doctor_says_that_codex_must_trust_the_hook(project, home):
     assert project.run("install", "--agent", "codex").exit_code == 0
     done = project.run("doctor", "--json")
     found = symptom(done, "hook of codex (project)")
@@ -453,7 +453,7 @@ def test_below_the_top_of_a_repository_the_top_is_the_project(project, home):
     assert (project.root / "src" / ".claude" / "settings.json").is_file(), "a workspace is nearer"
 
 
-def test_a_home_folder_that_is_a_repository_is_not_the_project_of_what_is_below(project):
+def test_a_home_folder_with_a_repository_is_not_the_project_of_folders_below(project):
     project.environment["HOME"] = str(project.root)
     project.write("work/a.py", "x\n")
     assert project.run("install", "--agent", "claude", cwd=project.root / "work").exit_code == 0

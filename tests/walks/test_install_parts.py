@@ -84,7 +84,7 @@ def server_in(path):
 
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("agent", AGENTS)
-def test_all_parts_go_in_beside_what_is_there_and_out_to_the_byte(project, home, agent, scope):
+def test_all_parts_are_installed_next_to_existing_text_and_removed_to_the_byte(project, home, agent, scope):
     instructions, servers, skills = places(project, home, agent, scope)
     for path, text in ((instructions, "# Mine\r\n\r\nBe kind."), (skills / "mine" / "SKILL.md", "mine\n")):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,14 +116,14 @@ def test_all_parts_go_in_beside_what_is_there_and_out_to_the_byte(project, home,
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_in_a_fresh_repository_nothing_is_left_not_even_folders(project, home, agent):
+def test_uninstalling_from_a_fresh_repository_leaves_no_file_and_no_folder(project, home, agent):
     before = everything(project.root)
     install(project, agent)
     install(project, agent, verb="uninstall")
     assert everything(project.root) == before
 
 
-def test_what_the_user_changed_is_told_and_never_touched(project, home):
+def test_parts_that_the_user_changed_are_reported_and_never_touched(project, home):
     install(project, "claude")
     instructions, servers, skills = places(project, home, "claude", "project")
     skill = skills / "loopwright-build" / "SKILL.md"
@@ -153,7 +153,7 @@ def test_what_the_user_changed_is_told_and_never_touched(project, home):
     assert "# Build" in skill.read_text()
 
 
-def test_what_is_of_another_version_is_renewed(project, home):
+def test_parts_of_another_version_are_updated(project, home):
     instructions, servers, skills = places(project, home, "claude", "project")
     skill = skills / "loopwright-build" / "SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -176,7 +176,7 @@ def test_what_is_of_another_version_is_renewed(project, home):
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_what_is_not_ours_stays(project, home, agent):
+def test_files_of_other_tools_stay(project, home, agent):
     _, servers, skills = places(project, home, agent, "project")
     skill = skills / "loopwright-build" / "SKILL.md"
     skill.parent.mkdir(parents=True)
@@ -207,7 +207,7 @@ def test_what_is_not_ours_stays(project, home, agent):
         ("claude", "CLAUDE.md", "<!-- loopwright:begin claude sha256:0123456789abcdef -->\nno end\n"),
     ],
 )
-def test_a_file_that_is_not_understood_stops_all_of_it_before_anything_is_written(project, home, agent, name, text):
+def test_an_invalid_file_stops_the_installation_before_anything_is_written(project, home, agent, name, text):
     project.write(name, text)
     before = everything(project.root)
     done = project.run("install", "--agent", agent)
@@ -222,7 +222,7 @@ def test_a_file_that_is_not_understood_stops_all_of_it_before_anything_is_writte
     assert said == (set() if text.startswith("mcp_servers = {") else {"problem" if "loopwright" in text else "note"})
 
 
-def test_settings_of_agents_that_have_nothing_of_ours_are_their_own_matter(project, home):
+def test_invalid_settings_of_agents_without_our_parts_are_ignored(project, home):
     """Gemini and opencode take comments; what we can't write into is a problem once we are in it."""
     assert "`loopwright install --agent claude` registers it" in project.run("doctor").stdout
     commented = '// mine\n{"theme": "dark"}\n'
@@ -251,7 +251,7 @@ def test_codex_and_opencode_share_one_block(project, home):
     assert (project.root / "AGENTS.md").read_text() == "mine\n"
 
 
-def test_parts_of_one_file_come_and_go_by_themselves(project, home):
+def test_parts_of_one_file_are_installed_and_removed_separately(project, home):
     path = project.root / ".gemini" / "settings.json"
     mine = '{"theme":   "dark"}'
     project.write(".gemini/settings.json", mine)
@@ -267,7 +267,7 @@ def test_parts_of_one_file_come_and_go_by_themselves(project, home):
         assert (done.exit_code, said in done.stderr) == (2, True)
 
 
-def test_a_part_that_was_not_asked_for_may_be_as_its_agent_likes_it(project, home):
+def test_a_file_of_a_part_that_was_not_requested_may_be_invalid(project, home):
     mine = '{"mcpServers": []}'
     project.write(".gemini/settings.json", mine)
     for verb in ("install", "uninstall"):
@@ -275,7 +275,7 @@ def test_a_part_that_was_not_asked_for_may_be_as_its_agent_likes_it(project, hom
     assert (project.root / ".gemini" / "settings.json").read_text() == mine
 
 
-def test_what_a_person_sees(project, home):
+def test_a_person_reads_a_list_of_changes(project, home):
     first = project.run("install", "--agent", "claude", "--dry-run").stdout
     assert "+## Loopwright" in first
     assert '+    "loopwright": {' in first
@@ -300,7 +300,7 @@ def test_links_into_dotfiles_are_followed_and_stay(project, home, tmp_path):
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_where_nobody_knows_what_was_before_nothing_of_ours_is_left_either(project, home, agent):
+def test_without_a_receipt_uninstalling_still_removes_all_our_parts(project, home, agent):
     """A clone on another machine, a project that was moved: there are no receipts for it."""
     instructions, servers, skills = places(project, home, agent, "project")
     before = everything(project.root)
@@ -320,7 +320,7 @@ def test_where_nobody_knows_what_was_before_nothing_of_ours_is_left_either(proje
 
 @pytest.mark.parametrize("order", [("hooks", "skills"), ("skills", "hooks")])
 @pytest.mark.parametrize("scope", ["project", "user"])
-def test_parts_that_go_one_by_one_leave_no_folder(project, home, order, scope):
+def test_removing_parts_one_by_one_leaves_no_folder(project, home, order, scope):
     before = everything(project.root, home)
     for verb in ("install", "uninstall"):
         for what in order:
@@ -329,7 +329,7 @@ def test_parts_that_go_one_by_one_leave_no_folder(project, home, order, scope):
     assert left == set(before)
 
 
-def test_what_opencode_adds_to_a_file_of_ours_does_not_keep_it(project, home):
+def test_additions_of_opencode_do_not_keep_our_file(project, home):
     servers = project.root / "opencode.json"
     install(project, "opencode", "--what", "mcp")
     ours = json.loads(servers.read_text())
@@ -346,7 +346,7 @@ def test_what_opencode_adds_to_a_file_of_ours_does_not_keep_it(project, home):
     assert servers.read_text() == mine
 
 
-def test_who_installs_waits_for_whoever_does(project, home, wait_until):
+def test_an_installation_waits_for_another_installation(project, home, wait_until):
     """codex and opencode read one AGENTS.md: the second must see what the first has written."""
     project.run("doctor")
     folder = os.open(project.root, os.O_RDONLY)

@@ -46,7 +46,7 @@ def test_no_first_command_touches_other_tools_runs_or_flips_the_layout(shared, t
     assert "layout" not in said, "there are no files of the other layout"
 
 
-def test_our_runs_are_recovered_and_collected_and_theirs_are_not(shared):
+def test_our_runs_are_recovered_and_collected_and_other_tools_runs_are_not(shared):
     """A run of ours that dies leaves a folder like theirs; it is known by its lock and by the journal."""
     before = foreign_bytes(shared)
     plan = shared.root / ".claude/state/thinking/plan.latest.yaml"
@@ -70,7 +70,7 @@ def test_our_runs_are_recovered_and_collected_and_theirs_are_not(shared):
     assert foreign_bytes(shared) == before
 
 
-def test_a_name_that_another_tool_took_after_our_run_was_removed_is_theirs(shared):
+def test_a_reused_run_name_belongs_to_the_other_tool(shared):
     shared.write(".claude/state/thinking/plan.latest.yaml", "new_plan: {run_id: a, steps: [{id: A, commands: [ls]}]}\n")
     assert shared.run("run").exit_code == 0
     ours = shared.root / RUNS / "a"

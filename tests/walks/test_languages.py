@@ -121,7 +121,7 @@ def walk(project, environment, *more):
     ],
     ids=["by locale", "by setting"],
 )
-def test_a_change_goes_its_whole_way_in_chinese(project, environment, settings):
+def test_a_change_passes_all_stages_in_chinese(project, environment, settings):
     prepare(project, TURNS, settings=settings)
     seen = walk(project, environment)
     said = "\n".join(done.stdout + done.stderr for done in seen)
@@ -179,7 +179,7 @@ def told(done):
     return done.exit_code, re.sub(r"\d+(\.\d+)?", "N", text)
 
 
-def test_without_a_demand_documents_are_in_the_readers_language(project):
+def test_without_a_setting_documents_are_in_the_readers_language(project):
     prepare(project)
     done = project.run("clarify", "greet", "--idea", "hello", env=CHINESE)
     assert "[Desired Outcome] 完成之后有什么变化，对谁有变化？" in done.stdout
@@ -214,7 +214,7 @@ def test_a_terminal_that_can_t_show_chinese_gets_english(project, encoding):
         assert "nothing waits" in done.stdout
 
 
-def test_a_setting_that_is_no_language_is_named(project):
+def test_an_unknown_language_in_the_settings_is_named(project):
     project.write(".loopwright/config.toml", '[workspace]\nlanguage = "fr"\n')
     done = project.run("status", env=CHINESE)
     assert done.exit_code == 1

@@ -59,7 +59,7 @@ def patch_of(loops, loop_id):
     return loops.project.own / "loops" / f"{loop_id}.progress" / "changes.patch"
 
 
-def test_a_loop_that_changed_nothing_is_not_completed_and_only_a_person_accepts_it(loops):
+def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     loops.configure([{"role": "builder", "run": "echo 'all done'"}] * 2)
     loops.project.write("done", "")
     loops.project.commit("the tests pass")
@@ -92,7 +92,7 @@ def test_a_loop_that_changed_nothing_is_not_completed_and_only_a_person_accepts_
     ],
     ids=["deleted", "deleted without a report", "weakened"],
 )
-def test_a_loop_does_not_win_by_what_it_does_to_its_tests(loops, calc, lie, test_command, code, named):
+def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command, code, named):
     loop_id = calc(lie, test_command=test_command)
     done = loops.run("start", loop_id, code=14)
     hold = held(loops, loop_id)
@@ -102,7 +102,7 @@ def test_a_loop_does_not_win_by_what_it_does_to_its_tests(loops, calc, lie, test
     assert "test_double.py" in patch_of(loops, loop_id).read_text()
 
 
-def test_an_agent_that_goes_on_is_told_what_was_lost_and_an_honest_fix_completes_the_loop(loops, calc):
+def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
     loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
     loops.run("start", loop_id, code=14)
     loops.run("resume", loop_id)

@@ -28,7 +28,7 @@ def stored(loops):
 
 
 @pytest.mark.parametrize("mode", ["solo", "off"])
-def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_turn(loops, mode):
+def test_a_builders_self_report_is_merged_into_the_reflection_of_its_turn(loops, mode):
     risk = {"needs_review": False, "score": 0, "surface": "none", "reason": "nothing"}
     made = {"source": "stop-hook", "reflection_attempt": 1, "degraded": False, "reflection_mode": "solo"}
     forged = {
@@ -100,7 +100,7 @@ def _toml(rule):
     return "{" + ", ".join(f"{name} = {json.dumps(value)}" for name, value in rule.items()) + "}"
 
 
-def test_what_an_agent_says_of_its_progress_is_heard_while_it_works(loops):
+def test_an_agents_progress_reports_are_shown_while_it_works(loops):
     note = shlex.quote(json.dumps({"text": "half of it is there"}))
     waits = (
         f"echo {note} >> $LOOPWRIGHT_MAILBOX/progress.jsonl; until [ -e {loops.project.root}/go ]; do sleep 0.05; done"

@@ -23,7 +23,7 @@ def held_build(project, *, slices=(SLICE,)):
     assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
 
 
-def test_what_an_agent_can_ask_for_and_what_it_can_not(project):
+def test_an_agent_can_use_these_tools_and_no_others(project):
     with talking(project) as talk:
         tools = {tool["name"]: tool for tool in talk.ask("tools/list")["result"]["tools"]}
         assert set(tools) == TOOLS
@@ -53,12 +53,12 @@ def test_what_an_agent_can_ask_for_and_what_it_can_not(project):
     ("asked", "given"),
     [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("1999-01-01", "2025-11-25"), (None, "2025-11-25")],
 )
-def test_the_version_is_the_clients_where_it_is_spoken_and_the_newest_else(project, asked, given):
+def test_the_protocol_version_is_the_clients_if_supported_else_the_newest(project, asked, given):
     with talking(project) as talk:
         assert talk.ask("initialize", {"protocolVersion": asked})["result"]["protocolVersion"] == given
 
 
-def test_bad_messages_end_in_errors_and_the_server_goes_on(project):
+def test_bad_messages_cause_errors_and_the_server_continues(project):
     bad = [
         (b"not json\n", -32700),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping"\n', -32700),

@@ -102,7 +102,7 @@ def test_a_builder_reads_previews_and_reports(project, isolation):
     assert not (project.own / "reflection-input.json").exists()
 
 
-def test_a_builder_asks_a_person_and_goes_on_with_the_answer(project):
+def test_a_builder_asks_a_person_and_continues_with_the_answer(project):
     asks = turn(("request_decision", {"question": "formal or not?", "options": ["formal", "casual"]}), build=False)
     loop_id = build(project, asks, turn(), isolation="none", code=11)
     assert said(project, loop_id, "request_decision")[0]["status"] == "open"
@@ -112,7 +112,7 @@ def test_a_builder_asks_a_person_and_goes_on_with_the_answer(project):
     assert blockers(project, "review") == {}
 
 
-def test_a_preview_that_lies_about_its_checks_convinces_nobody(project):
+def test_a_forged_preview_of_checks_does_not_change_the_result(project):
     """The agent may write anything into its mailbox: a forged preview misleads only the agent itself."""
     forge = turn(("run_checks", {}), build=False)
     lie = '{"shown": [{"id": "VS-1-C1", "command": "true"}], "hidden": 0}'
@@ -123,7 +123,7 @@ def test_a_preview_that_lies_about_its_checks_convinces_nobody(project):
 
 
 @pytest.mark.parametrize("bad", [b"", b"{", b"[1]", b'{"loop_id": 7}', b"\xff", b"[" * 10_000])
-def test_a_mailbox_that_says_nonsense_is_one_that_says_nothing(project, tmp_path, bad):
+def test_an_invalid_mailbox_counts_as_empty(project, tmp_path, bad):
     box = tmp_path / "box"
     (box / "context").mkdir(parents=True)
     for name in ("turn.json", "checks.json"):

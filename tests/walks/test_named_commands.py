@@ -112,7 +112,7 @@ def test_a_named_command_is_not_refused(loops, state):
     assert refused == {}
 
 
-def test_more_that_is_not_enough_is_refused_with_what_is_used(loops):
+def test_a_raised_budget_below_the_used_amount_is_refused(loops):
     loops.configure()
     states = States(loops.project)
     error, _ = states.typed("done", "loop resume LOOP --no-start --usd 5.5")

@@ -213,7 +213,7 @@ def test_a_rerun_that_was_killed_is_recorded_as_a_rerun(project, nap):
     ["{0} & {0}", "setsid {0} & nohup {0} > /dev/null", "env -i PATH=$PATH setsid {0} & {0}"],
     ids=["children", "daemons", "no mark"],
 )
-def test_after_kill_9_the_next_run_cleans_up_and_the_dead_one_is_on_record(project, nap, daemon, isolation):
+def test_after_kill_9_the_next_run_cleans_up_and_records_the_dead_run(project, nap, daemon, isolation):
     project.plan({"id": "A", "commands": ["echo first", f"echo begun; {daemon.format(nap)}"]}, run_id="dead")
     with started(project, "run", "--isolation", isolation) as child:
         path = log_of(project, "A-2", "dead")
@@ -256,7 +256,7 @@ def test_after_kill_9_while_the_sandbox_is_made_the_next_run_ends_our_helpers_to
 
 
 @BOTH
-def test_cleaning_up_after_a_dead_run_leaves_a_living_one_of_the_same_name_alone(make_project, nap, isolation):
+def test_cleaning_up_after_a_dead_run_leaves_a_live_run_of_the_same_name_alone(make_project, nap, isolation):
     living, dead = make_project(), make_project()
     living.plan({"id": "A", "commands": ["echo begun; until [ -e go ]; do sleep 0.02; done"]}, run_id="r")
     dead.plan({"id": "A", "commands": [f"echo begun; {nap}"]}, run_id="r")
@@ -274,7 +274,7 @@ def test_cleaning_up_after_a_dead_run_leaves_a_living_one_of_the_same_name_alone
 
 
 @BOTH
-def test_a_step_that_reads_its_input_gets_none(project, isolation):
+def test_a_step_that_reads_its_input_gets_no_input(project, isolation):
     project.plan({"id": "A", "commands": ["cat; read -r line || echo nothing; [ ! -t 0 ]"]}, run_id="r")
     with started(project, "run", "--isolation", isolation, stdin=subprocess.PIPE) as child:
         child.stdin.write("for the step?\n")
@@ -332,7 +332,7 @@ def test_two_runs_at_once_in_one_workspace_both_finish(project, isolation):
 
 
 @BOTH
-def test_a_step_whose_folder_is_not_there_fails_like_any_step(project, isolation):
+def test_a_step_with_a_missing_folder_fails_like_any_step(project, isolation):
     project.plan(
         {"id": "A", "commands": ["echo fine"]},
         {"id": "B", "commands": ["echo never"], "cwd": "nowhere", "depends_on": ["A"]},
@@ -349,7 +349,7 @@ def test_a_step_whose_folder_is_not_there_fails_like_any_step(project, isolation
 @pytest.mark.parametrize(
     ("name", "mode"), [(".gitignore", "worktree"), (".gitignore", "copy"), (".gitattributes", "worktree")]
 )
-def test_a_fifo_where_git_reads_its_rules_is_not_waited_for(project, name, mode):
+def test_a_fifo_in_place_of_gits_rules_does_not_block(project, name, mode):
     project.plan({"id": "A", "commands": [f"mkfifo {name}", "echo x > a"]}, run_id="r")
     with started(project, "run", "--mode", mode) as child:
         try:

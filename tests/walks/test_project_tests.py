@@ -45,7 +45,7 @@ def record(project):
     return (project.own / "workflows" / "greet" / "execution-record.md").read_text()
 
 
-def test_work_that_breaks_another_test_is_sent_back_and_the_mended_work_goes_on(project):
+def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(project):
     approved(project, [BREAKS, FIXES], test_command=PYTEST)
     build(project, "--max-iterations", "1", code=12)
     found = blockers(project, "review")

@@ -21,7 +21,7 @@ def turns_of(project, loop_id):
     return [((one / "prompt.md").read_bytes(), json.loads((one / "turn.json").read_bytes())) for one in folders]
 
 
-def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
+def test_a_users_own_prompt_reaches_the_agent_and_is_on_record(loops):
     project = loops.project
     # The agent writes instructions into its sandbox: they have no effect there, and are not part of the work.
     corrupt = (
@@ -53,7 +53,7 @@ def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     assert [one["said"] for one in noted if one["code"] == "prompts_own"] == ["not built in: builder (workspace, en)"]
 
 
-def test_what_cant_be_used_is_said_before_anybody_works(loops):
+def test_an_unusable_prompt_is_reported_before_any_agent_works(loops):
     project = loops.project
     loops.configure([{"role": "builder", "run": "touch done"}])
     loop_id = loops.new("--task", "one")
@@ -77,7 +77,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
     loops.run("start", loop_id)
 
 
-def test_agents_are_asked_in_the_language_that_is_set_and_not_in_that_of_who_types(loops):
+def test_agents_are_asked_in_the_configured_language_and_not_in_the_users_language(loops):
     project = loops.project
     builds = {"role": "builder", "run": "touch done"}
     # The user's own is for every workspace; the workspace's own comes before it.

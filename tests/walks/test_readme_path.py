@@ -34,7 +34,7 @@ def readme_block(language, containing):
     return next(block for block in blocks if containing in block)
 
 
-def test_from_the_readme_to_the_specs_by_what_next_says(project):
+def test_following_the_readme_and_next_leads_to_the_specs(project):
     project.write("hello.py", "def greet(name):\n    return 'hi'\n")
     project.commit("a greeting")
     domain = {"Target Spec Domains": "- greeting", "Execution Inputs": "- none"}

@@ -59,7 +59,7 @@ def test_each_role_has_its_own_agent_all_the_way(project):
     assert asked(project) == {(role.replace("_", " "), f"the-{role}") for role in TURNS}
 
 
-def test_who_is_named_comes_before_the_role_and_the_other_roles_stay(project):
+def test_an_agent_on_the_command_line_wins_over_its_role_and_other_roles_stay(project):
     """`--agent` is who plans and builds; who looks at it is still another."""
     cast(project, planner="the-critic", builder="the-critic")
     ok(project, "autopilot", "greet", "--agent", "both")
@@ -68,7 +68,7 @@ def test_who_is_named_comes_before_the_role_and_the_other_roles_stay(project):
     }
 
 
-def test_a_name_that_is_nobodys_is_noticed_before_anything_begins(project):
+def test_an_unknown_agent_in_the_roles_is_reported_before_anything_begins(project):
     cast(project, critic="nobdy")
     loop_id = ok(project, "loop", "new", "a goal", "--task", "one", "--agent", "both", "--json").json()["loop_id"]
     for command in (
@@ -92,7 +92,7 @@ def test_an_empty_name_takes_a_role_back(project):
     assert "no turns left for the role architect" in refused.stderr, "who plans is asked"
 
 
-def test_whoever_was_named_and_not_asked_has_not_reviewed_it(project):
+def test_a_reviewer_that_was_named_but_not_asked_is_not_recorded(project):
     """Below the risk floor no review is required: an agent that a role or a flag names did not review the work."""
     cast(project)
     config = project.own / "config.toml"
@@ -104,20 +104,20 @@ def test_whoever_was_named_and_not_asked_has_not_reviewed_it(project):
     assert "the-reviewer" not in ok(project, "status", "greet", "--json").stdout
 
 
-def test_autopilot_without_somebody_who_plans_says_so_at_once(project):
+def test_autopilot_without_a_planner_is_refused_at_once(project):
     prepare(project, settings='[agents.roles]\nbuilder = "scripted"\n')
     ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
     assert refusal(project, "autopilot", "greet")["error"] == "agent_missing"
 
 
-def test_a_reviewer_by_the_settings_who_built_it_is_none(project):
+def test_a_reviewer_from_the_settings_that_built_the_work_does_not_count(project):
     cast(project, reviewer="the-builder")
     stopped = refusal(project, "autopilot", "greet")
     assert stopped["error"] == "autopilot_review_failed"
     assert "needs a reviewer who did not build it" in json.dumps(status(project))
 
 
-def test_a_reviewer_by_the_settings_who_is_the_builder_under_another_name_is_none(project):
+def test_a_reviewer_from_the_settings_that_is_the_builder_under_another_name_does_not_count(project):
     cast(project, reviewer="twin")
     config = project.own / "config.toml"
     config.write_text(f'{config.read_text()}[agents.twin]\nkind = "scripted"\nturns = ".loopwright/the-builder.yaml"\n')
@@ -125,7 +125,7 @@ def test_a_reviewer_by_the_settings_who_is_the_builder_under_another_name_is_non
     assert "needs a reviewer who did not build it" in json.dumps(status(project))
 
 
-def test_a_smell_reviewer_that_is_not_there_is_mended_where_it_is_named(project):
+def test_a_missing_smell_reviewer_is_fixed_in_the_settings(project):
     cast(project, smell_reviewer="gemini")
     project.environment["PATH"] = "/usr/bin:/bin"
     stopped = project.run("autopilot", "greet")
@@ -135,7 +135,7 @@ def test_a_smell_reviewer_that_is_not_there_is_mended_where_it_is_named(project)
     )
 
 
-def test_a_role_that_there_is_not_is_named_with_the_nearest(project):
+def test_an_unknown_role_is_named_with_the_nearest_role(project):
     prepare(project, settings='[agents.roles]\nreviewr = "scripted"\n')
     done = project.run("settings")
     assert done.exit_code == 1
@@ -163,7 +163,7 @@ def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
     assert asked(loops.project) == {("builder", "scripted"), ("debugger", "helper"), ("planner", "helper")}
 
 
-def test_tasks_are_planned_by_role_also_where_nobody_works_yet(loops):
+def test_tasks_are_planned_by_role_even_without_a_builder(loops):
     """The planner does the work only if no builder is named."""
     loops.configure([PLANS, PLANS])
     config = loops.project.own / "config.toml"
@@ -178,6 +178,6 @@ def test_tasks_are_planned_by_role_also_where_nobody_works_yet(loops):
     assert "T-2 [claude]" in tasks
 
 
-def test_every_role_but_the_replanner_can_be_given():
+def test_every_role_but_the_replanner_can_be_set():
     """A replanner is always named: `run --replan-with`."""
     assert {role.value.replace(" ", "_") for role in Role} - {"replanner"} == set(get_args(RoleName))

@@ -60,7 +60,7 @@ def archived(project):
     return project
 
 
-def test_a_list_and_each_requirement_with_what_shows_it(archived):
+def test_specs_are_listed_with_the_proof_of_each_requirement(archived):
     listed = ok(archived, "specs", "list", "--json").json()["domains"]
     assert listed == [
         {"domain": "greeting", "path": ".loopwright/specs/greeting/spec.md", "requirements": 3, "checked": 1,
@@ -80,7 +80,7 @@ def test_a_list_and_each_requirement_with_what_shows_it(archived):
     assert (refused["error"], "domains: greeting" in refused["message"]) == ("unknown_domain", True)
 
 
-def test_what_does_not_hold_any_more_is_named(archived):
+def test_requirements_whose_checks_fail_now_are_named(archived):
     said = ok(archived, "specs", "verify").stdout
     assert "✓ greeting: Greeting by name" in said
     assert "· greeting: Looking nice" in said
@@ -156,7 +156,7 @@ def openspec(project, *arguments, cwd=None):
     return done.stdout
 
 
-def test_in_an_openspec_project_its_own_tools_accept_what_we_wrote(project):
+def test_in_an_openspec_project_openspec_accepts_our_files(project):
     if shutil.which("node") is None or not OPENSPEC.exists():
         pytest.skip("needs openspec (scripts/agents installs it)")
     project.write("openspec/specs/.gitkeep", "")

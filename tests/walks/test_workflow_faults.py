@@ -39,7 +39,7 @@ def traced(project, call, *arguments, when=None):
 
 
 @pytest.mark.needs("strace")
-def test_killed_in_a_consent_it_is_given_or_not(planned, record_property):
+def test_after_a_kill_an_approval_exists_completely_or_not_at_all(planned, record_property):
     approve = ("approve", "greet", "--from", "plan", "--to", "build")
     spare = planned.root.parent / "spare"
     shutil.copytree(planned.own, spare)
@@ -63,7 +63,7 @@ def test_killed_in_a_consent_it_is_given_or_not(planned, record_property):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["fsync", "rename"])
-def test_killed_while_a_build_settles_it_goes_on_without_another_turn(planned, record_property, call):
+def test_a_build_that_was_killed_at_its_end_continues_without_another_turn(planned, record_property, call):
     ok(planned, "approve", "greet", "--from", "plan", "--to", "build")
     spare = planned.root.parent / "spare"
     shutil.copytree(planned.own, spare)
@@ -99,7 +99,7 @@ def documents(project):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["fsync", "rename"])
-def test_killed_while_it_plans_the_next_command_ends_in_the_same_plan(project, record_property, call):
+def test_after_a_kill_during_planning_the_next_command_ends_in_the_same_plan(project, record_property, call):
     project.environment["PYTHONDONTWRITEBYTECODE"] = "1"
     prepare(project, [planner()] * 3)
     spare = project.root.parent / "spare"

@@ -85,7 +85,7 @@ def test_a_clock_that_jumps_between_commands_makes_no_id_twice_and_no_loop_young
     count(**{"clock jumps between commands": 7})
 
 
-def test_a_clock_that_jumps_while_a_worker_is_dead_does_not_keep_it_from_going_on(scene, clock, count):
+def test_a_clock_that_jumps_after_a_worker_died_does_not_prevent_a_resume(scene, clock, count):
     scene.meet("builder")
     worker = scene.start()
     scene.wait_to_meet("builder", worker)

@@ -153,7 +153,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
     )
 
 
-def test_a_state_file_that_is_none_is_restored(damaged, count):
+def test_an_invalid_state_file_is_restored(damaged, count):
     bad = (b"", b"\0" * 1000, b"[]", b"null", b'"x"', b"{}", b"[" * 100_000, b"\xff\xfe{}", None)
     for data in bad:
         damaged.damage("state", data)
@@ -219,7 +219,7 @@ def test_a_bad_line_in_a_file_to_import_is_named(scene, bad):
     assert scene.replayed().tasks == ()
 
 
-def test_words_that_end_a_line_elsewhere_do_not_end_one_of_the_task_list(scene):
+def test_unusual_line_separators_do_not_end_a_line_of_the_task_list(scene):
     for text in ("a\u2028b", "c\x85d", "e\x0bf"):
         assert scene.run("loop", "task", "add", scene.loop_id, text).exit_code == 0
     assert scene.run("loop", "check", scene.loop_id).exit_code == 0
@@ -269,7 +269,7 @@ def test_heads_and_state_files_of_any_earlier_moment_are_brought_up_to_date(scen
     count(**{"old projections brought up to date": tried})
 
 
-def test_a_log_cut_anywhere_is_refused_and_goes_on_from_the_last_known_state(damaged, count):
+def test_a_log_that_is_cut_anywhere_is_refused_and_the_loop_continues_from_the_last_known_state(damaged, count):
     """Lines are durable before they are reported: a missing end was lost, and is never skipped."""
     good, store = damaged.good["events"], damaged.store()
     for length in range(0, len(good), 23):
@@ -291,7 +291,7 @@ def test_a_log_cut_anywhere_is_refused_and_goes_on_from_the_last_known_state(dam
     count(**{"logs cut short": len(range(0, len(good), 23)) + 5})
 
 
-def test_without_a_head_a_log_keeps_what_is_whole_of_it(damaged, count):
+def test_without_a_head_the_complete_lines_of_a_log_are_kept(damaged, count):
     good = damaged.good["events"]
     lines = good.splitlines(keepends=True)
     for whole in range(1, len(lines), 3):
@@ -304,7 +304,7 @@ def test_without_a_head_a_log_keeps_what_is_whole_of_it(damaged, count):
     count(**{"torn ends cut": len(range(1, len(lines), 3))})
 
 
-def test_any_flipped_bit_of_the_log_is_noticed_and_nothing_behind_it_is_believed(damaged, count):
+def test_any_flipped_bit_of_the_log_is_detected_and_later_lines_are_not_trusted(damaged, count):
     good, dice = damaged.good["events"], random.Random(2)
     path = damaged.files["events"]
     places = range(0, len(good), 7)
@@ -335,7 +335,7 @@ def test_any_flipped_bit_of_the_log_is_noticed_and_nothing_behind_it_is_believed
     count(**{"flipped bits of logs": len(places) * 2 + 7})
 
 
-def test_a_loop_of_which_nothing_is_left_does_not_keep_the_others_from_being_mended(scene):
+def test_a_loop_without_any_files_does_not_prevent_the_repair_of_others(scene):
     lost = scene.files["events"].with_name("loop-v2-20260101-aaaaaa.events.ndjson")
     lost.write_bytes(b"")
     scene.files["head"].unlink()

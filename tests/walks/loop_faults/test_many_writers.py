@@ -85,7 +85,7 @@ def test_of_a_hundred_writers_no_update_is_lost(scene, count):
     count(**{"writers at once": COMMANDS + THREADS + PROCESSES})
 
 
-def test_after_a_thousand_pauses_and_resumes_by_two_the_last_that_was_acknowledged_holds(scene, count):
+def test_after_a_thousand_pauses_and_resumes_by_two_clients_the_last_acknowledged_one_counts(scene, count):
     context = build_context(scene.project.root, {})
     with LoopStore(context.layout, context.clock).changing(scene.loop_id) as opened:
         opened.apply(e.LoopStarted(), "ann")
