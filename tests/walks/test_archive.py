@@ -1,4 +1,4 @@
-"""`loopwright archive`: what is done becomes part of the specs, all of it or nothing, and only by a person."""
+"""`loopwright archive`: a done change is merged into the specs completely or not at all, and only by a person."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def done(project, **changes):
 
 
 def another(project, slug, turns):
-    """Another change in the same project, built; what its plan said."""
+    """Build another change in the same project; returns the output of its plan."""
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
     planned = plan(project, slug=slug)
     ok(project, "approve", slug, "--from", "plan", "--to", "build")

@@ -31,12 +31,12 @@ def done(project):
 
 
 def kept(project):
-    """What others read: all of it is old, or all of it is new."""
+    """The files that others read: all old, or all new."""
     return bytes_of(*(project.own / name for name in SHARED))
 
 
 def archive_killed_at(project, call, number):
-    """Whether it made so many of these calls, and died of the last."""
+    """Whether the command made so many of these calls and died at the last."""
     inject = f"inject={call}:signal=SIGKILL:when={number}"
     argv = [
         "strace",
@@ -82,7 +82,7 @@ def test_after_a_kill_at_any_write_a_change_is_unchanged_or_archived(done, recor
 
 
 def cut_short(project):
-    """As a crash right behind the decision leaves it: the journal knows, the disk does not."""
+    """The state after a crash right behind the decision: in the journal, but not in the files."""
     assert not (project.own / "specs").exists()
     ok(project, "archive", "greet")
     restart(project)

@@ -18,7 +18,7 @@ BUILDS = {"role": "builder", "run": BUILT}
 
 
 def begun(project, *turns, settings=""):
-    """A workflow whose spec a person brought, at the very beginning."""
+    """A new workflow with a person's spec."""
     prepare(project, [planner(), *(turns or (BUILDS,))], settings=settings)
     ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
 
@@ -99,7 +99,7 @@ def control_events(project):
 @pytest.mark.parametrize(
     ("limit", "code", "turns"),
     [
-        # The plan and the first try of the build are paid for from it, the second try is not begun.
+        # The budget covers the plan and the first try of the build; the second try does not begin.
         (("--usd", "1"), "budget_usd", 2),
         (("--tokens", "75"), "budget_tokens", 2),
         # The plan alone used it up.

@@ -1,4 +1,4 @@
-"""Plans that can't be run: each one is refused with its code, the line, the reason and the way on."""
+"""Invalid plans: each is refused with its code, its line, the reason and the next command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_plan(project):
 
 
 def refused(project, done, code="INVALID_PLAN"):
-    """The typed error on standard error, in the result, in the card and in the latch; returns what was said."""
+    """The typed error on standard error, in the result, in the card and in the latch; returns its text."""
     assert done.exit_code == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith(f"{code}: ")

@@ -1,4 +1,4 @@
-"""`loopwright build`: the agent's word counts for nothing, the checks' does; and what a person has to look at."""
+"""`loopwright build`: only the checks count, never the agent's claim; and cases that need a person."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_claim_opens_nothing_and_the_fix_does(project):
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_the_delivered_work_is_the_judged_work(project):
+def test_the_audit_names_the_tree_that_was_judged(project):
     approved(project, [BUILDS])
     build(project)
     runs = [project.evidence(path.name) for path in (project.own / "runs").iterdir()]

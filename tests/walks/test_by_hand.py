@@ -17,7 +17,7 @@ from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, pl
 
 @pytest.fixture(autouse=True)
 def _nobody_stays(project):
-    """Whatever a test leaves running ends with it."""
+    """Stop all loops after each test."""
     yield
     for one in project.run("loop", "list", "--json").json()["loops"]:
         project.run("loop", "stop", one["loop_id"])
@@ -44,7 +44,7 @@ def work(turn, script=BUILT):
 
 
 def until(found):
-    """Await a condition; what it found."""
+    """Wait for a condition; returns its value."""
     while not (value := found()):
         time.sleep(0.05)
     return value
@@ -59,7 +59,7 @@ def standing(project, loop_id, wanted):
 
 
 def passes(project, loop_id):
-    """Whether it is done, and nothing stands between it and its review; the worker writes that down last."""
+    """Whether the loop is done and its review has no blockers; the worker records that last."""
     standing(project, loop_id, "completed")
     return until(lambda: blockers(project, "review") == {})
 
@@ -108,7 +108,7 @@ def test_a_build_by_hand_is_judged_by_the_tools_own_checks(project, isolation):
 
 
 def test_missing_work_does_not_pass_and_protected_files_cannot_be_edited(project):
-    """Nothing done comes back as the next task; a check whose script was made to say yes waits for a person."""
+    """Missing work becomes the next task; a check with a changed script waits for a person."""
     check = {"id": "VS-1-C1", "command": "sh check.sh"}
     prepare(project, [planner(slices=[{**SLICE, "checks": [check]}])])
     project.write("check.sh", CHECK)
@@ -196,7 +196,7 @@ def test_without_an_open_turn_the_command_gives_the_reason_and_the_next_command(
     assert "has no build yet" in found["message"]
     assert "loopwright build greet --agent interactive --detach" in found["next"]
     assert project.run("loop", "turn", "nothing-like-it").exit_code == 1
-    # Who plans, reviews or replans can't be found by anybody who works by hand.
+    # A person who works by hand has no way to find turns to plan, review or replan.
     said = project.run("loop", "turn", loop_id, env={"LANG": "zh_CN.UTF-8"}).stderr
     assert "没有开放的回合；循环的状态是 created" in said
     asked = project.run("plan", "other", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "interactive")

@@ -143,7 +143,7 @@ def test_interrupted_work_is_finished_by_doctor(project):
     built(project)
     finish(project)
     specs = project.own / "specs"
-    # As a crash behind the journal's line leaves it: decided, and nothing written.
+    # The state after a crash behind the journal's line: decided, but nothing written.
     ok(project, "archive", "greet")
     journal = folder(project) / "journal.ndjson"
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -206,7 +206,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_at_any_age(project):
     journal.write_bytes(sound)
     ok(project, "approve", "greet", "--from", "review", "--to", "done")
     assert (project.root / "hello.py").read_text().startswith("def greet(name)")
-    # As a crash between two files leaves it: planned, and not through.
+    # The state after a crash between two files: planned, but incomplete.
     delivery = folder(project) / "delivery"
     (delivery / "done.json").rename(delivery / "plan.json")
     project.write("hello.py", "def greet(name):\n    return 'hi'\n")
@@ -214,7 +214,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_at_any_age(project):
     assert health(findings(project, "--fix", code=0), "delivery_cut_short") == ["fixed"]
     assert "hello {name}" in (project.root / "hello.py").read_text()
     ok(project, "gc", "--keep", "0")
-    # What was delivered can still be taken back; a crash before the journal hears of it is named.
+    # The delivery can still be undone; a crash before its journal line is reported.
     journal_before = journal.read_bytes()
     ok(project, "undo", "greet")
     undone = journal.read_bytes()
@@ -231,7 +231,7 @@ def test_gc_keeps_the_files_of_the_audit_while_the_work_continues(project):
     before = set(ok(project, "gc", "--keep", "0", "--json").json()["needed"])
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "build", "--rationale", "again")
-    # As it is when an agent works again and nothing is verified yet.
+    # The state when an agent works again and nothing is verified yet.
     with opened(project) as workflow:
         standing = Standing(Readiness(), workflow.standing().subjects)
         workflow.apply(c.Approve(transition=Transition.REVIEW_BUILD, standing=standing, by="ann"), "ann")
@@ -267,7 +267,7 @@ def test_gc_removes_unreferenced_objects_and_leftovers_of_an_archived_workflow(p
     ok(project, "archive", "greet")
     done = ok(project, "gc", "--keep", "0", "--json").json()
     assert done["needed"] == {}
-    # Older versions of its documents are gone; the last ones would come back by `undo`.
+    # Older versions of its documents are gone; `undo` would restore the last versions.
     left = {path.name for path in objects.iterdir()}
     assert left < named | {write["after"] for write in archived_writes(project)}
     assert findings(project, code=0).keys().isdisjoint({"document_lost", "document_object_damaged"})
@@ -297,7 +297,7 @@ PROGRAMS = ("claude", "codex", "gemini", "opencode")
 
 @pytest.mark.parametrize("named", [True, False])
 def test_doctor_explains_each_agent_that_cant_be_used_in_one_line_with_its_fix(project, tmp_path, named):
-    """Missing, too old, broken and not logged in; a problem where the settings name it, else a note."""
+    """Missing, too old, broken and not logged in; a problem if the settings name the agent, else a note."""
     folder = tmp_path / "bin"
     folder.mkdir()
     scripts = {"codex": "echo 0.1.0", "gemini": "echo no node here >&2; exit 127", "opencode": "echo 99.0.0"}

@@ -80,7 +80,7 @@ def test_an_approval_is_bound_to_its_content_and_names_later_changes(project):
     found = status(project)
     assert found["authorization"]["plan"]["approval_status"] == "void"
     assert found["recommended_next_action"] == "loopwright approve x --from clarify --to plan"
-    # Frontmatter and comments are no part of what was approved.
+    # Frontmatter and comments are not part of the approved content.
     ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
     spec.write_text(spec.read_text().replace("---\nworkflow: x\n", "---\nworkflow: x\nseen: yes\n") + "<!-- hm -->\n")
     assert status(project)["authorization"]["plan"]["authorized"]

@@ -237,7 +237,7 @@ NO_WORKSPACE = {
 
 
 def test_no_command_line_in_an_empty_folder_ends_in_a_traceback(make_project):
-    """None: whatever code it is, for example of a command that a later version has."""
+    """None accepts any code, for example of a command that only a later version has."""
     project = make_project(commit=False)
     (project.root / "README").unlink()
     for typed, code in NO_WORKSPACE.items():

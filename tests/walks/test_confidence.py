@@ -1,4 +1,4 @@
-"""A builder is asked how sure it is, before, after and as its own opponent: where reflection is on, and harmlessly."""
+"""With reflection on, a builder rates its confidence before, after and as its own opponent, without side effects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_with_the_setting_off_no_agent_is_asked_and_nothing_is_charged(loops):
 
 def test_three_answers_become_reflections_that_the_checks_judge_and_their_cost_counts(loops):
     project = loops.project
-    # Who is only asked writes all the same: nothing of that is in the work, before it or after it.
+    # The agent writes files during a question: these files never become part of the work.
     spoils = {"run": "touch spoiled; rm -f done", "tokens": 1}
     loops.configure(
         [
@@ -194,7 +194,7 @@ def test_the_work_continues_if_no_reflection_can_be_written(loops):
 
 
 def test_an_agent_with_a_full_spelling_is_recorded_by_its_kind(loops):
-    """And any command can be asked: it is handed the schema in the prompt's folder, and answers by its file."""
+    """Any command can be asked: it finds the schema in the prompt's folder, and answers with a file."""
     loops.configure()
     loops.project.write("agent.sh", AGENT)
     loops.project.commit("an agent")
@@ -232,7 +232,7 @@ def test_no_build_continues_in_the_session_of_an_interrupted_question(loops, wai
         wait_until(lambda: reached.exists() and list(project.own.rglob(f"*-builder-{point}/usage.json")))
         getattr(worker, end)()
         worker.wait()
-    # A turn that was stopped is counted; one whose worker died is asked for again.
+    # A stopped question counts as asked; a question whose worker died is repeated.
     again = [rates(0.9)] if end == "kill" or point != "before" else [rates(0.9), rates(0.9)]
     loops.configure([*again, builds, rates(0.8), rates(0.8)])
     loops.run("resume", loop_id)

@@ -1,4 +1,4 @@
-"""Copy mode: what enters the sandbox, what never does, where it may be, and how it goes without git or bash."""
+"""Copy mode: which files are copied, where the sandbox may be, and copies without git or bash."""
 
 from __future__ import annotations
 

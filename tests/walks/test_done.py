@@ -1,4 +1,4 @@
-"""`loopwright review`, the consent to done, delivery and `undo`: what is judged, where it goes, and back."""
+"""`loopwright review`, the last approval, delivery and `undo`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents that people edit by hand, badly: each is named, none makes a traceback, and what was there is kept."""
+"""Documents with bad manual edits: each is named, none causes a traceback, and no content is lost."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FINE = {("in another language", ".md"), ("deep", ".md"), ("empty", ".jsonl")}
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A workflow that was built, once: every case puts back what it changed."""
+    """One built workflow for all cases; every case restores its changes."""
     project = Project(tmp_path_factory.mktemp("edited"))
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     build_it(project)

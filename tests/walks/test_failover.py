@@ -1,4 +1,4 @@
-"""At a rate limit the next agent in the user's order takes over: who, why and until when is on record."""
+"""At a rate limit the next agent in the user's order takes over; agent, reason and end are on record."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_planner_and_reviewer_are_replaced_too_and_never_by_the_builder(project)
     assert (takeover["agent"], takeover["by"], takeover["role"]) == ("scripted", "other", "planner")
     assert "other took over as planner" in ok(project, "status", "greet").stdout
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    # The limit of the plan's turn is the account's: it would keep the builder out too.
+    # The limit of the plan's turn applies to the account, so it would also stop the builder.
     settings = (project.own / "config.toml").read_text()
     project.write(".loopwright/config.toml", settings.replace("failover = true", "failover = false"))
     ok(project, "build", "greet", "--agent", "scripted")
@@ -183,7 +183,7 @@ def test_planner_and_reviewer_are_replaced_too_and_never_by_the_builder(project)
     assert "nothing is lost: run the same command again after 2" in refused.stderr
     assert status(project)["stage"] == "review", "there was no review, and nothing is sent back"
     project.write(".loopwright/third.yaml", yaml.safe_dump(third))
-    # The twin is who built it, under another name.
+    # The twin is the builder under another name.
     more = settings.replace('"other"]', '"other", "twin", "third"]')
     table = '[agents.third]\nkind = "scripted"\nturns = ".loopwright/third.yaml"\n'
     own = next(line for line in settings.splitlines() if line.startswith("turns = ") and "other" not in line)

@@ -1,4 +1,4 @@
-"""Repositories in every state that people leave them in, and hostile ones: a run works and `.git` stays as it was."""
+"""Repositories in every usual state, and hostile repositories: a run works and `.git` stays unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AS_TESTER = "git -c user.name=t -c user.email=t@localhost"
 
 
 def bytes_of(folder):
-    """Every name, kind, mode and content below a folder, but for what belongs to loopwright."""
+    """Every name, kind, mode and content below a folder, without loopwright's own files."""
     found = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -215,7 +215,7 @@ def test_files_that_git_ignores_do_not_make_a_tree_dirty(make_project):
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
 @pytest.mark.parametrize("mode", ["worktree", "copy"])
-def test_a_change_to_a_file_with_an_assume_unchanged_flag_is_in_the_patch(make_project, mode, bit):
+def test_a_change_to_a_file_that_git_is_told_to_skip_is_in_the_patch(make_project, mode, bit):
     project = make_project({"a": "1\n", "b": "1\n"})
     project.git("update-index", bit, "a")
     project.plan({"id": "A", "commands": ["echo 2 > a; echo 2 > b"]}, run_id="r")
@@ -293,7 +293,7 @@ HOOKS = ("post-checkout", "post-index-change", "reference-transaction", "pre-com
 
 @pytest.fixture
 def hostile(make_project):
-    """A project whose git would start a program at every turn; each leaves a name in `canaries` when it runs."""
+    """A project whose git settings start programs; each program leaves a name in `canaries` when it runs."""
     project = make_project({"a.txt": "1\n", ".gitattributes": "*.txt filter=bad diff=bad\n"})
     project.canaries = project.home.parent / "canaries"
     (project.home.parent / "hooks").mkdir()

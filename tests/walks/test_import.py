@@ -1,4 +1,4 @@
-"""`loopwright import`: another tool's work is taken over, what it claims opens nothing, and nothing is overwritten."""
+"""`loopwright import`: imports another tool's work, ignores its claims, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_loopx_workspace_is_imported_without_its_approvals(loopx):
     assert found["spec", "specs/broken/spec.md"][0] == "unreadable"
     assert found["note", "context/domain.md"][0] == "taken"
     assert bytes_of(loopx.root / ".loopx") == before
-    # It begins at clarify, whatever was approved there, and its record and report are nowhere that a gate reads.
+    # The workflow begins at clarify without approvals, and no gate reads its record or report.
     assert state(loopx)["current_stage"] == "clarify"
     assert {one["status"] for one in state(loopx)["approval"].values()} == {"not-requested"}
     folder = loopx.own / "workflows" / "greet"
@@ -117,10 +117,10 @@ def test_a_loopx_workspace_is_imported_without_its_approvals(loopx):
     for name in ("approve", "build", "review"):
         arguments = ("--from", "review", "--to", "done") if name == "approve" else ()
         assert loopx.run(name, "greet", *arguments).exit_code == 1
-    # A secret is hidden in what is kept, and named.
+    # A secret is masked in the stored files, and reported.
     assert TOKEN.encode() not in loopx.everything_kept()
     assert any(row["what"] == "secret" and "line 3" in row["why"] for row in done.json()["rows"])
-    # Typed again it changes no byte; what is new is taken.
+    # A repeated import changes no byte, and adds new files.
     kept = bytes_of(loopx.own)
     assert {outcome for outcome, _ in rows(take(loopx, "loopx", code=1)).values()} == {
         "already",
@@ -130,7 +130,7 @@ def test_a_loopx_workspace_is_imported_without_its_approvals(loopx):
     assert bytes_of(loopx.own) == kept
     put(loopx, {".loopx/workflows/new/spec.md": "## Intent\n\nmore\n"})
     assert rows(take(loopx, "loopx", code=1))["workflow", "workflows/new"] == ("taken", "new")
-    # A person stands for the spec, and from there on it is a workflow like any other.
+    # A person approves the spec; from then on it is a workflow like any other.
     planned = ok(loopx, "plan", "greet", "--direct", ".loopwright/workflows/greet/spec.md", "--agent", "")
     assert "slice_without_check_VS-1" in planned.stdout
     assert (loopx.own / "changes" / "active" / "chg-greet" / "specs" / "greeting" / "spec.md").read_text() == DELTA
@@ -152,7 +152,7 @@ def test_an_import_never_overwrites_and_suggests_another_name(loopx):
     assert (
         rows(take(loopx, "loopx", "--as", "greet=greet-two", code=1))["workflow", "workflows/greet"][1] == "greet-two"
     )
-    # From now on it is known by where it came from, not by its name.
+    # From now on the workflow is known by its source, not by its name.
     assert rows(take(loopx, "loopx", code=1))["workflow", "workflows/greet"] == ("already", "greet-two")
     put(loopx, {".loopx/workflows/greet/plan.md": "another"})
     again = take(loopx, "loopx", code=1).json()["rows"]
@@ -345,7 +345,7 @@ def test_after_a_kill_at_any_rename_a_workflow_is_complete_or_missing(project):
 
 
 def documents(project):
-    """What is there for people, by path; journals have times in them."""
+    """The files for people, by path; without journals, which contain times."""
     found = bytes_of(project.own / "workflows", project.own / "specs")
     other = ("journal.ndjson", "greet/state.json", ".tmp")
     return {path: data for path, data in found.items() if not path.endswith(other)}

@@ -260,7 +260,7 @@ def symptom(done, what):
 
 
 def test_doctor_runs_nothing_that_a_cloned_repository_brings(project, home, tmp_path):
-    """Whether it only mentions our hook, or has the very form of our command with another program in it."""
+    """The entry only mentions our hook, or has the form of our command with another program."""
     trap = tmp_path / HOOK_NAME
     trap.parent.mkdir(parents=True)
     trap.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')\n")

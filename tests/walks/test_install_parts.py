@@ -1,4 +1,4 @@
-"""`loopwright install`: skills, instruction blocks and the MCP server for all four agents; what is the user's stays."""
+"""`loopwright install`: skills, instruction blocks and the MCP server for all four agents; the user's text stays."""
 
 from __future__ import annotations
 
@@ -217,13 +217,13 @@ def test_an_invalid_file_stops_the_installation_before_anything_is_written(proje
     assert everything(project.root) == before
     # The hint is a command that is taken.
     assert f"`loopwright install --agent {agent} --dry-run`" in done.stderr
-    # What is nothing of ours may be as its agent likes it; a table in one line is only nothing to add to.
+    # Files without our parts may be invalid; an inline table is only a place that we can't add to.
     said = {one["health"] for one in symptoms(project, f"of {agent} (project)")}
     assert said == (set() if text.startswith("mcp_servers = {") else {"problem" if "loopwright" in text else "note"})
 
 
 def test_invalid_settings_of_agents_without_our_parts_are_ignored(project, home):
-    """Gemini and opencode take comments; what we can't write into is a problem once we are in it."""
+    """Gemini and opencode allow comments; a file that we can't write is a problem only if it contains our parts."""
     assert "`loopwright install --agent claude` registers it" in project.run("doctor").stdout
     commented = '// mine\n{"theme": "dark"}\n'
     for name in (".gemini/settings.json", ".config/opencode/opencode.json"):
@@ -301,7 +301,7 @@ def test_links_into_dotfiles_are_followed_and_stay(project, home, tmp_path):
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_without_a_receipt_uninstalling_still_removes_all_our_parts(project, home, agent):
-    """A clone on another machine, a project that was moved: there are no receipts for it."""
+    """A clone on another machine or a moved project has no receipts."""
     instructions, servers, skills = places(project, home, agent, "project")
     before = everything(project.root)
     install(project, agent)

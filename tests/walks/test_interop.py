@@ -47,7 +47,7 @@ def test_no_first_command_touches_other_tools_runs_or_flips_the_layout(shared, t
 
 
 def test_our_runs_are_recovered_and_collected_and_other_tools_runs_are_not(shared):
-    """A run of ours that dies leaves a folder like theirs; it is known by its lock and by the journal."""
+    """A dead run of ours leaves a folder like another tool's; its lock and the journal identify it."""
     before = foreign_bytes(shared)
     plan = shared.root / ".claude/state/thinking/plan.latest.yaml"
     plan.parent.mkdir(parents=True)
@@ -61,7 +61,7 @@ def test_our_runs_are_recovered_and_collected_and_other_tools_runs_are_not(share
     finally:
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
-    # The journal is lost, so the lock is all that tells whose folder it is.
+    # The journal is lost, so only the lock identifies the owner of the folder.
     (shared.own / "runs.journal.ndjson").unlink()
     assert shared.run("doctor", "--fix").exit_code == 0
     assert json.loads((ours / "evidence.json").read_bytes())["error_code"] == "INTERRUPTED"

@@ -1,4 +1,4 @@
-"""An attacker in the test suite: what a confined step tries, and what it must not get."""
+"""Attacks by a confined step, which must all fail."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_writes_land_in_the_sandbox_and_nowhere_else(confined, tmp_path):
     script = "; ".join(f"mkdir -p {target.parent}; echo evil > {target}" for target in targets)
     code, _ = attempt(confined, f"({script}) 2>/dev/null; echo good > inside; cat inside")
     assert code == 0
-    # The project's own path means the sandbox under bubblewrap, so a file may be there: in the patch, not here.
+    # Under bubblewrap the project's path means the sandbox, so the file may be in the patch, but not in the project.
     assert not any(target.exists() for target in targets)
 
 

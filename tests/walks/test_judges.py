@@ -1,4 +1,4 @@
-"""What a person can do about a judge that says nothing, and what our own hand never does for an agent."""
+"""How a person handles a check that proves nothing, and what we never do for an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop and each of its tasks may cost: before a call, during it, and after a worker that was killed."""
+"""Budgets of a loop and of each task: before a call, during the call, and after a killed worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKS = {"role": "builder", "run": DONE, "usd": 0.5, "tokens": 100}
     [("--usd", "0.4", "budget_usd"), ("--tokens", "50", "budget_tokens"), ("--turns", "1", "budget_turns")],
 )
 def test_a_task_with_a_used_budget_holds_the_loop_and_another_task_does_not(loops, flag, amount, code):
-    """The first costs as much, and has no limit; the second is reopened after it was done once."""
+    """The first task costs as much, but has no limit; the second task is reopened after its first completion."""
     loops.configure([WORKS] * 4)
     loop_id = loops.new("--task", "one", "--task", "two")
     loops.run("task", "edit", loop_id, "T-2", flag, amount)
@@ -297,7 +297,7 @@ def test_the_time_of_tests_that_were_interrupted_is_work(loops, wait_until):
 
 
 def test_a_turn_is_told_its_remaining_budget(loops):
-    """The second of two tasks gets what the first one left; a program may keep to it by itself."""
+    """The second task gets the rest of the budget; a program may limit itself to it."""
     says = 'env | grep ^LOOPWRIGHT_TURN_ | sort; test -z "$LOOPWRIGHT_CONTEXT" && echo no manifest'
     loops.configure([WORKS, {**WORKS, "run": says}])
     loop_id = loops.new("--task", "one", "--task", "two", "--usd", "2", "--tokens", "1000", "--task-usd", "5")

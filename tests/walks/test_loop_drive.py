@@ -19,7 +19,7 @@ from loopwright.loop import events as e
 from loopwright.loop import log
 
 TESTS = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
-# The same verdict and report in a twentieth of the time; the loop's story is told with pytest itself.
+# The same verdict and report in a twentieth of the time; one walk uses pytest itself.
 CHECK = """\
 import sys
 try:
@@ -381,13 +381,13 @@ def alive(text):
 
 
 def number_in(path):
-    """What a script counted so far; it empties the file before it writes the next number."""
+    """The current count of a script, which empties the file before it writes the next number."""
     text = path.read_text().strip()
     return int(text) if text else 0
 
 
 def size_is_still(path):
-    """Whether a file stays as it is while another process counts a hundred times."""
+    """Whether a file stays unchanged while another process counts to a hundred."""
     before = path.read_text()
     subprocess.run(["sh", "-c", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); sleep 0.01; done"], check=True)
     return path.read_text() == before
@@ -501,7 +501,7 @@ def test_a_worker_in_the_background_that_cant_begin_tells_why(ready, tmp_path):
 
 
 def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
-    """Who resumes it then sees that it has a worker, and leaves it to that one."""
+    """A resume finds that the loop has a worker, and starts no other."""
     from loopwright.kernel.process import Cancellation
     from loopwright.loop.driver import drive
     from loopwright.loop.model import Budget

@@ -135,7 +135,7 @@ def test_obstacles_under_our_names_in_the_mailbox_are_replaced_by_the_repair(loo
 
 @pytest.mark.needs("bwrap")
 def test_a_command_with_its_own_hosts_reaches_only_these_hosts(loops):
-    """It declares no needs, and the way to its hosts is a program of ours, which it has to see."""
+    """The command declares no needs, and reaches its hosts by our program, which it must see."""
     answer = json.dumps({"tasks": [{"description": "one"}]})
     with model_server(ModelTurn("x")) as model:
         port = model.url.rpartition(":")[2]

@@ -310,7 +310,7 @@ IDLE = {"role": "builder", "run": "true"}
 
 
 def test_the_breaker_is_half_open_on_resume(loops):
-    """Without progress it is held; one iteration as before holds it again, each time."""
+    """A loop without progress is held; each further iteration without progress holds it again."""
     loops.configure([IDLE, *[NO_CAUSE] * 9])
     loop_id = loops.new("--task", "one", "--max-iterations", "30")
     loops.run("start", loop_id, code=11)
@@ -328,7 +328,7 @@ def test_an_iteration_with_progress_closes_the_breaker(loops):
     before = loops.shown(loop_id)["current_iteration"]
     loops.run("resume", loop_id, code=11)
     assert loops.holds(loop_id) == [("blocker", "no_progress")]
-    # A cause is progress, that there is none is another state; three that leave it as it is, not one, hold it again.
+    # A new cause is progress, and so is the absence of a cause; only three iterations without a change hold the loop.
     assert loops.shown(loop_id)["current_iteration"] == before + 7
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.agents.port import AGENT_MARK
 
-# With a report, and the same tests without one.
+# The same tests with a report and without a report.
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 TEST = """\
@@ -45,7 +45,7 @@ def calc(loops):
 
 
 def held(loops, loop_id):
-    """How it is held, as another tool reads it."""
+    """The hold of the loop, as another tool reads it."""
     document = loops.shown(loop_id)
     assert document["status"] == "paused"
     assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["in_progress"]

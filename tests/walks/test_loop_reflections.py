@@ -43,7 +43,7 @@ def test_a_builders_self_report_is_merged_into_the_reflection_of_its_turn(loops,
         {"role": "builder", "run": "echo more > more.py", "session": "s-1"},
         {"role": "builder", "run": f"{leaves_forged}; echo third > third.py; echo x > done"},
     ]
-    # Where reflection is on each is asked three times how sure it is, and does not say.
+    # With reflection on, each builder is asked for its confidence three times, and gives no answer.
     mute = {"role": "builder", "fail": "refused"}
     asked = [turn for work in works for turn in (mute, work, mute, mute)]
     loops.configure(turns=works if mode == "off" else asked)
@@ -62,7 +62,7 @@ def test_a_builders_self_report_is_merged_into_the_reflection_of_its_turn(loops,
     assert (first.risk.needs_review, first.risk.surface) == (True, "auth"), "a claim raises the floor"
     assert (second.confidence, second.files_changed, second.provenance.degraded) == (None, ["more.py"], True)
     assert second.provenance.reflection_attempt == 2
-    # Of what lies in the mailbox the claims are used, and nothing else.
+    # Only the claims of a report in the mailbox are used.
     assert (third.files_changed, third.agent, third.confidence) == (["done", "third.py"], "scripted", 0.4)
     assert third.risk.needs_review
     assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}/T-") == 12

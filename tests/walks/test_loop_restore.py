@@ -1,4 +1,4 @@
-"""A loop whose log is gone, or not what was written; and tests that said nothing."""
+"""A loop whose log is missing or changed; and tests without a result."""
 
 from __future__ import annotations
 

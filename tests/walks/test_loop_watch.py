@@ -1,4 +1,4 @@
-"""A loop in a real terminal: watched and driven on the whole screen, steered by keys, and given back as it was."""
+"""A loop in a real terminal: shown on the whole screen and controlled by keys; the terminal is restored."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Screen:
 
 
 class Terminal:
-    """A child in a terminal of its own, with what it shows."""
+    """A child in its own terminal, with its screen."""
 
     def __init__(self, argv, project, size, env):
         columns, rows = size
@@ -112,7 +112,7 @@ class Terminal:
         self.child.send(keys)
 
     def finish(self):
-        """The exit code; the terminal must be as it was."""
+        """The exit code; checks that the terminal is restored."""
         self.wait_for(lambda screen: not self.child.isalive(), "the end")
         try:
             while True:
@@ -139,7 +139,7 @@ def terminal(project):
 
 @pytest.fixture
 def ready(project):
-    """A loop whose one turn waits for a file, and says so."""
+    """A loop whose only turn reports that it waits for a file."""
 
     def make(*arguments, run=None, usd="0.5"):
         project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"

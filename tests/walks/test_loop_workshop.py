@@ -1,4 +1,4 @@
-"""Where a loop's tasks are done: what one leaves for the next, and what never gets that far."""
+"""The sandbox of a loop's tasks: which files stay for the next task, and which never do."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_a_build_through_an_agents_eyes(project):
 
 
 def test_below_the_top_of_a_repository_the_top_is_the_project(project):
-    """As for `install`: what an agent says of its work is looked for there."""
+    """As for `install`: agents' reports are read from that folder."""
     project.commit("begun")
     below = project.root / "src" / "deep"
     below.mkdir(parents=True)

@@ -22,7 +22,7 @@ _PEAK = (
     "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL);"
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); sys.exit(code)"
 )
-# Long enough for a busy machine; only what hangs reaches it.
+# Long enough for a busy machine; only a hung process reaches it.
 PATIENCE_S = 300
 # More than the memory that is allowed below; `FAULTS_EVERY=1` takes a gigabyte, and so does the bench.
 MUCH = 1 << 30 if os.environ.get("FAULTS_EVERY") else 320 << 20
@@ -30,7 +30,7 @@ MUCH = 1 << 30 if os.environ.get("FAULTS_EVERY") else 320 << 20
 
 @pytest.fixture
 def nap():
-    """A sleep that can be told from every other process on this machine; what is left of it is ended at last."""
+    """A sleep with a unique command line; leftover processes are ended after the test."""
     number = f"98765.{secrets.randbelow(10**12):012d}"
     yield f"sleep {number}"
     for pid in alive(number):
@@ -38,7 +38,7 @@ def nap():
 
 
 def alive(text):
-    """Processes, not yet dead, whose command line holds this text."""
+    """Live processes whose command line contains this text."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -62,7 +62,7 @@ def log_of(project, name="A-1", run="r"):
 
 @contextmanager
 def started(project, *arguments, **options):
-    """`loopwright` in the background, in a session of its own; killed at the end if it is still there."""
+    """`loopwright` in the background, in its own session; killed at the end if it still runs."""
     child = subprocess.Popen(
         project.command(*arguments), cwd=project.root, env=project.environment, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, start_new_session=True, text=True, **options,
@@ -171,7 +171,7 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
 
 @pytest.mark.parametrize("verb", ["add", "write-tree", "checkout-index"])
 def test_a_signal_while_the_sandbox_is_made_or_read_stops_at_once(project, nap, tmp_path, verb):
-    """A git that never ends stands for a copy of hours: the stop must not wait for it."""
+    """A git that never ends simulates a very long copy: the stop must not wait for it."""
     shim, reached = tmp_path / "bin" / "git", tmp_path / "reached"
     shim.parent.mkdir()
     real = shutil.which("git")

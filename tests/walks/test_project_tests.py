@@ -1,4 +1,4 @@
-"""A build runs the project's own tests on the base and on the work: what the work breaks elsewhere blocks it."""
+"""A build runs the project's own tests on the base and on the work: newly broken tests block it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 from tests.walks.workflow_kit import BUILT, blockers, ok, plan, planner, prepare, refusal, status
 
-# With a report, and the same tests without one.
+# The same tests with a report and without a report.
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 BYE = "printf 'def bye():\\n    return \"bye\"\\n' >> hello.py"

@@ -1,4 +1,4 @@
-"""`loopwright prompts` and what it leads to: whose words an agent is given, by what it was asked and by the record."""
+"""`loopwright prompts`, and which prompt an agent gets: seen in its request and in the record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def prompts(project, *arguments, code=0, **more):
 
 
 def turns_of(project, loop_id):
-    """What was asked and what is on record, turn by turn."""
+    """The prompt and the record of each turn."""
     found = (project.own / "loops" / f"{loop_id}.progress" / "turns").iterdir()
     folders = sorted(found, key=lambda one: (one / "prompt.md").stat().st_mtime_ns)
     return [((one / "prompt.md").read_bytes(), json.loads((one / "turn.json").read_bytes())) for one in folders]
@@ -80,7 +80,7 @@ def test_an_unusable_prompt_is_reported_before_any_agent_works(loops):
 def test_agents_are_asked_in_the_configured_language_and_not_in_the_users_language(loops):
     project = loops.project
     builds = {"role": "builder", "run": "touch done"}
-    # The user's own is for every workspace; the workspace's own comes before it.
+    # A user's prompt counts for every workspace; a workspace's prompt wins over it.
     mine = project.home / ".config" / "loopwright" / "prompts" / "zh" / "part_decisions.md"
     for more, said, own in (
         ("", b"Do this task in the project", 0),

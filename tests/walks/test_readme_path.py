@@ -1,4 +1,4 @@
-"""A new user with the README alone: an agent of their own as `command`, the first line, and then what `next` says."""
+"""A new user with only the README: their own agent as `command`, the first line, and then each `next` command."""
 
 from __future__ import annotations
 

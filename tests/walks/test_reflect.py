@@ -86,7 +86,7 @@ def test_a_report_comes_from_a_file_or_from_standard_input(project):
     text = json.dumps({"confidence": 0.25, "most_likely_wrong": None, "known_not_in_diff": None})
     path = project.write("report.json", text)
     assert taken(project, "--report", str(path))["reflection"]["confidence"] == 0.25
-    # By hand it is what the person wants, also for the second time.
+    # A reflection by hand always records, even the second time.
     assert taken(project, "--report", str(path))["reflection"]["confidence"] == 0.25
     both = project.run("reflect", "--report", str(path), "--confidence", "0.5")
     assert both.exit_code == 2

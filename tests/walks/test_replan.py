@@ -235,7 +235,7 @@ def test_another_agent_takes_over_and_evidence_and_result_contain_the_cost_of_ea
     assert done.exit_code == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     changed = [(one["agent"], one["by"], one["code"]) for one in events if one["type"] == "agent.changed"]
-    # A limit lasts; what is missing is looked for again.
+    # A limit lasts; a missing program is looked for again.
     assert changed == [("one", "two", "rate_limited")] + [("two", "three", "agent_missing")] * 2
     known = project.latest()["replanning"]
     assert [(one["turn"], one["agent"], one["failure"], one["usd"], one["tokens"]) for one in known] == [

@@ -281,7 +281,7 @@ def test_a_repository_inside_is_named_and_not_looked_into(repo):
 
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
-def test_files_that_git_was_told_to_ignore_changes_in_are_checked(repo, bit):
+def test_files_that_git_is_told_to_skip_are_checked(repo, bit):
     repo.git("update-index", bit, "src/auth.py")
     assert judged(repo)["files_changed"] == []
     repo.write("src/auth.py", "b = 2\n")

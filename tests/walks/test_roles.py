@@ -1,4 +1,4 @@
-"""`agents.roles`: who is asked in which role, where that is not who does the rest."""
+"""`agents.roles`: which agent works in which role."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TURNS = {
 
 
 def cast(project, **others):
-    """One agent for each role, which knows no other, and one that can plan and build; `others` are for roles, too."""
+    """One agent for each role, and one agent that can plan and build; `others` set more roles."""
     names = {f"the-{role}": turns for role, turns in TURNS.items()} | {"both": TURNS["planner"] + TURNS["builder"]}
     chosen = {role: f"the-{role}" for role in TURNS} | others
     lines = "".join(f"{role} = {json.dumps(name)}\n" for role, name in chosen.items())
@@ -60,7 +60,7 @@ def test_each_role_has_its_own_agent_all_the_way(project):
 
 
 def test_an_agent_on_the_command_line_wins_over_its_role_and_other_roles_stay(project):
-    """`--agent` is who plans and builds; who looks at it is still another."""
+    """`--agent` plans and builds; the reviewer is still another agent."""
     cast(project, planner="the-critic", builder="the-critic")
     ok(project, "autopilot", "greet", "--agent", "both")
     assert asked(project) == {
@@ -86,7 +86,7 @@ def test_an_unknown_agent_in_the_roles_is_reported_before_anything_begins(projec
 
 
 def test_an_empty_name_takes_a_role_back(project):
-    """As a workspace does with one that the user's own file names."""
+    """A workspace clears a role that the user's own file sets."""
     cast(project, architect="", critic="")
     refused = project.run("plan", "greet", "--agent", "the-planner")
     assert "no turns left for the role architect" in refused.stderr, "who plans is asked"

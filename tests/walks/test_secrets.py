@@ -205,11 +205,11 @@ def test_ordinary_text_is_not_a_secret(project):
 
 @pytest.mark.parametrize("declared", ["codex", "opencode", "env", "written for codex", "written for opencode"])
 def test_an_agents_login_is_a_secret_under_any_variable_name(project, declared):
-    """Its program's settings name it, or ours do; a place, a word, a model and an address that are let in are none."""
+    """The program's settings or ours name the variable; passed folders, words, models and addresses are not secrets."""
     home = project.root.parent / "home of a user"
-    # What our own settings let in is known by how it looks: words are let in, too.
+    # Variables that our settings pass are secrets only if they look like keys.
     mine = "Gw4Kq9" * 4 if declared == "env" else MINE
-    # As `mktemp -d` names it. The project's own folder has another name each time, which proves nothing.
+    # A name as from `mktemp -d`. The project's own folder changes its name each time, so it would prove nothing.
     place = "/tmp/tmp.OqEaEFDF2a/work"
     environment = {"HOME": str(home), "MY_GATEWAY": mine, "MY_PLACE": place, "MY_WORD": "production"}
     environment |= {"MY_MODEL": "claude-sonnet-4-5-20250929", "MY_URL": "https://gateway.example/v1/2026/Models"}

@@ -1,4 +1,4 @@
-"""`loopwright specs`: what the specs promise, and which of it does not hold on today's tree."""
+"""`loopwright specs`: the requirements, and which of them fail on the current tree."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SIGNED = {
 
 @pytest.fixture
 def archived(project):
-    """Three requirements: one that a check shows, one that a person signed, one that a person wrote by hand."""
+    """Three requirements: proven by a check, signed by a person, and written by hand."""
     built(
         project, [{"role": "builder", "run": BUILT}, {"role": "builder", "run": "echo nice > style"}],
         deltas={"greeting": DELTA + NICE}, slices=[SLICE, SIGNED],

@@ -1,4 +1,4 @@
-"""`Project.at` copies what the commands of a stage left once: a copy is a workspace like any other."""
+"""`Project.at` copies the stored result of a stage's commands: a copy is a workspace like any other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from loopwright.testing.project import STAGES, Project
 from loopwright.testing.templates import Templates
 
 BUILDS = {"role": "builder", "run": BUILT}
-# A stage, and what a person may do next.
+# A stage, and a person's next command.
 NEXT = {
     "planned": ("approve", "greet", "--from", "plan", "--to", "build"),
     "approved": ("build", "greet", "--agent", "scripted"),
@@ -34,7 +34,7 @@ def own(tmp_path):
 
 
 def standing(project):
-    """What a person is told, but for the names of runs and the times."""
+    """The output for a person, without run names and times."""
     said = project.ask("status", "greet")
     return {name: said[name] for name in ("stage", "readiness", "authorization", "recommended_next_action")}
 
@@ -67,7 +67,7 @@ def test_a_copy_has_the_state_of_a_project_that_ran_the_commands(own):
 
 
 def test_only_history_names_the_place_where_a_template_was_made(own, tmp_path):
-    """Journals say where turns that are over had their mailbox; a loop's summary, where its patch was then."""
+    """Journals name the mailboxes of finished turns; a loop's summary names the old path of its patch."""
     own("first", BUILDS).at("built")
     copy = own("second", BUILDS)
     copy.at("built")

@@ -1,4 +1,4 @@
-"""A call by fork shows what a call by start shows: the other tests stand on that."""
+"""A forked call gives the same output as a new process: the other tests rely on that."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_a_call_that_exceeds_its_time_is_ended(project):
 
 
 @pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_PRELOAD", "LC_ALL", "TZ", "LANGUAGE"])
-def test_calls_that_need_a_new_process_start_one(project, name):
+def test_some_variables_require_a_new_process(project, name):
     assert not warm.can_be_warm({**project.environment, name: "x"})
     assert not warm.can_be_warm({**project.environment, "LANG": "de_DE.ISO-8859-1"})
 
 
-def test_only_the_analysis_imports_the_statistics():
-    """They treble what each fork has to copy."""
+def test_warm_processes_do_not_import_the_statistics():
+    """The statistics packages would triple the memory that each fork copies."""
     code = "import sys; from loopwright.testing import warm; warm._import_all(warm._STATISTICS); print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
     assert "loopwright.cli.main" in modules

@@ -37,7 +37,7 @@ def at_review(project, *turns, settings=""):
 
 
 def follow(project, most=14):
-    """Type what it says until it is archived; what was typed."""
+    """Run each suggested command until the change is archived; returns the commands."""
     typed = []
     while len(typed) < most:
         command = status(project)["recommended_next_action"]
@@ -81,8 +81,8 @@ def test_a_change_during_a_review_is_sent_back_and_built_again(project, name, be
 
 
 def test_a_run_proves_only_the_check_that_it_ran_and_not_a_later_check_of_the_same_name(project):
-    mends = {"role": "builder", "run": "echo 'MORE = 1' >> hello.py"}
-    prepare(project, [planner(), BUILDS, mends], settings=DEFAULT)
+    fixes = {"role": "builder", "run": "echo 'MORE = 1' >> hello.py"}
+    prepare(project, [planner(), BUILDS, fixes], settings=DEFAULT)
     project.at("approved")
     ok(project, "build", "greet")
     path = project.own / "changes/active/chg-greet/slices.json"

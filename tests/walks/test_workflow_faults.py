@@ -79,7 +79,7 @@ def test_a_build_that_was_killed_at_its_end_continues_without_another_turn(plann
         code, _ = traced(planned, call, *build, when=calls + 1 - back)
         killed += code in (-signal.SIGKILL, 128 + signal.SIGKILL)
         status(planned)
-        # The script has one turn for a builder: a second one would be refused.
+        # The script has one turn for a builder: a second turn would be refused.
         ok(planned, *build)
         assert blockers(planned, "review") == {}
         assert {name.rpartition("/")[2] for name in bytes_of(support)} == names

@@ -1,4 +1,4 @@
-"""Clocks that jump, by libfaketime: times stay valid and never go back, budgets count what was worked."""
+"""Clocks that jump, by libfaketime: times stay valid and never decrease, budgets count working time."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_clock_that_jumps_after_a_worker_died_does_not_prevent_a_resume(scene,
 
 
 def test_years_that_only_the_clock_saw_do_not_end_a_short_pause_and_cost_nothing(scene, clock, count):
-    """The pause may last a minute, the budget is one of seconds: neither is over because the clock jumped."""
+    """The pause may last a minute, the budget a few seconds: a clock jump ends neither."""
     go = scene.folder / "go"
     scene.let("builder", f"touch {go}.at; until [ -e {go} ]; do sleep 0.02; done")
     worker = scene.start()

@@ -26,7 +26,7 @@ LOOKS = (
 
 @pytest.fixture
 def damaged(scene):
-    """A loop with a history, paused in the middle of it, and its files as they were."""
+    """A paused loop with a history, and the original contents of its files."""
     scene.meet("tests")
     worker = scene.start()
     scene.wait_to_meet("tests", worker)
@@ -249,7 +249,7 @@ def test_a_damaged_head_says_nothing_and_is_restored(damaged, count):
 
 
 def test_heads_and_state_files_of_any_earlier_moment_are_brought_up_to_date(scene, count):
-    """As a power cut leaves them: the log is durable, of the others any version may be what the disk has."""
+    """After a power cut the log is durable, but every other file may have any earlier version."""
     versions = []
     for number in range(6):
         versions.append({name: path.read_bytes() for name, path in scene.files.items() if name != "events"})

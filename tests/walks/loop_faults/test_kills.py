@@ -81,7 +81,7 @@ def test_after_a_kill_during_a_pause_no_frozen_process_is_left(scene, count):
 
 
 def is_frozen(worker):
-    """Whether what a worker runs is in a control group that stands still; not every machine has those."""
+    """Whether the processes of a worker are in a frozen control group; not every machine has control groups."""
     home = cgroup.own_folder()
     groups = home.glob(f"loopwright-{worker}-*/cgroup.events") if home is not None else ()
     return any("frozen 1" in group.read_text() for group in groups)
@@ -97,7 +97,7 @@ def is_stopped(pid):
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", WRITES)
 def test_a_loop_that_was_killed_at_any_writing_system_call_is_resumed(scene, count, call):
-    """Kill -9 of the driver as it makes its n-th such call, n further each time, until it ends unharmed."""
+    """Kill -9 of the driver at its n-th such call, with growing n, until it ends without a kill."""
     moments = Counter()
     for number in itertools.count(1, EVERY or WRITES[call]):
         if not killed_at(scene, call, number):
@@ -178,7 +178,7 @@ def killed_at(scene, call, number):
 
 @pytest.mark.parametrize("seed", range(10 if EVERY else 3))
 def test_a_loop_that_is_killed_at_random_moments_is_finished(scene, count, seed):
-    """Twenty kills for each seed; of the driver, of what it started, of both."""
+    """Twenty kills for each seed: of the driver, of its processes, or of both."""
     dice = random.Random(seed)
     wanted, kills, here, resumed, loops = 20, Counter(), 0, 0, 1
     while kills.total() < wanted:
