@@ -114,7 +114,7 @@ def test_list_show_and_export_agree_and_name_unreadable_files(project):
     assert shown["reflection"]["session_id"] == "manual"
 
 
-@pytest.mark.parametrize("name", ["unknown", "", "m"])
+@pytest.mark.parametrize("name", ["no-such", "", "m"])
 def test_a_name_that_matches_no_or_several_records_is_refused(project, name):
     taken(project)
     taken(project)
