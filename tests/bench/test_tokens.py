@@ -25,7 +25,7 @@ def test_no_turn_gets_more_than_three_hundred_tokens_of_ours(tmp_path):
     assert tokens.PAGE.read_text(encoding="utf-8") == tokens.page(turns), "bench/tokens.py writes the page again"
 
 
-def test_the_page_is_there_where_nobody_can_count():
+def test_the_stored_page_respects_the_limit_without_a_token_counter():
     listed = [line for line in tokens.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| build")]
     assert len(listed) == 3
     assert all(int(line.split("|")[-2]) <= tokens.LIMIT for line in listed)

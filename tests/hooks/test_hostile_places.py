@@ -363,7 +363,7 @@ def test_a_secret_in_any_spelling_is_not_in_the_record(project, hook, text):
     assert record.task_ref == "task with [secret]"
 
 
-def test_nothing_of_ours_is_left_beside_the_records(project, hook, tmp_path):
+def test_no_other_file_of_ours_is_left_next_to_the_records(project, hook, tmp_path):
     scratch = tmp_path / "tmp"
     scratch.mkdir()
     hook.fire(TMPDIR=str(scratch))

@@ -25,18 +25,18 @@ CASES = {
     "a new test next to the old tests": ({**FIX, "test_more.py": "new\n"}, "pytest", None, None),
     "a test is deleted": ({**FIX, "test_calc.py": None}, "pytest", ["test_calc.py"], ["calc.py"]),
     "a test is changed": ({**FIX, "test_calc.py": "asks nothing\n"}, "pytest", ["test_calc.py"], ["calc.py"]),
-    "new tests go with it": (
+    "a test is changed and a test is new": (
         {**FIX, "test_calc.py": "uses more\n", "test_more.py": "new\n"}, "pytest", ["test_calc.py"], ["calc.py"]
     ),
-    "a new file that steers tests": ({**FIX, "conftest.py": "skips\n"}, "pytest", ["conftest.py"], ["calc.py"]),
-    "how tests run is changed": (
+    "a new file that influences tests": ({**FIX, "conftest.py": "skips\n"}, "pytest", ["conftest.py"], ["calc.py"]),
+    "the test settings are changed": (
         {**FIX, "pyproject.toml": BASE["pyproject.toml"].replace("-q", "-q -k nothing")}, "pytest",
         ["pyproject.toml"], ["calc.py"],
     ),
-    "a dependency is none of its tests": ({**FIX, "pyproject.toml": DEPENDS}, "pytest", None, None),
+    "a dependency is not a test setting": ({**FIX, "pyproject.toml": DEPENDS}, "pytest", None, None),
     "a script that the command names": ({**FIX, "run.sh": "true\n"}, "sh run.sh", ["run.sh"], ["calc.py"]),
     "tests that the script leads to": ({**FIX, "test_calc.py": None}, "sh run.sh", ["test_calc.py"], ["calc.py"]),
-    "a folder of source that the command looks at": (
+    "a source folder that the command reads": (
         {"src/app/checks.py": "better\n"}, "mypy src/app && pytest", None, None
     ),
 }  # fmt: skip

@@ -31,7 +31,7 @@ class Reporting:
 
 
 @pytest.mark.parametrize("session", [KEY, f"a-{KEY}", expand("ghp_<alnum:36>", 7)])
-def test_a_session_that_holds_a_secret_is_none(tmp_path, session):
+def test_a_session_id_that_contains_a_secret_is_dropped(tmp_path, session):
     (tmp_path / FILE).write_text(json.dumps({"tokens": 3}) + "\n" + json.dumps({"session": session}) + "\n")
     meter = Meter(Reporting(), tmp_path, tmp_path, Allowance(), REDACTOR)
     meter.read_to_the_end()
@@ -108,7 +108,7 @@ def test_a_turn_that_uses_more_than_it_may_is_ended(tmp_path, monkeypatch, allow
     whole.close()
 
 
-def test_the_last_look_is_kept_for_who_comes_after_a_crash(tmp_path):
+def test_the_last_reading_is_kept_for_the_next_worker_after_a_crash(tmp_path):
     seen = Usage(usd=1.5, tokens=7, session="s-7")
     meter = Meter(Scripted(seen), tmp_path, tmp_path, Allowance(), REDACTOR)
     meter.read_to_the_end()
