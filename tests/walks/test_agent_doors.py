@@ -97,7 +97,7 @@ def test_opencode_is_lent_the_login_of_its_model_s_provider_and_doctor_says_so(p
         assert "openai" not in shown
         assert "mine" not in shown
     else:
-        assert "opencode/auth.json (of openai, anthropic; a model in agents.opencode.model lets in one)" in said
+        assert "opencode/auth.json (of openai, anthropic; set agents.opencode.model to pass only one)" in said
         assert "openai:type:api" in shown
     assert json.loads(own.read_text()) == {**logins, "anthropic": {"type": "oauth", "access": NEW}}
     kept = project.everything_kept()

@@ -26,7 +26,7 @@ def begun(project, *turns, settings=""):
 def test_autopilot_stops_at_the_end_of_its_policy_and_waits_for_a_person(project):
     begun(project)
     stopped = refusal(project, "autopilot", "greet", "--agent", "scripted")
-    assert (stopped["error"], "may_approve does not cover 'complete'" in stopped["message"]) == (
+    assert (stopped["error"], "may_approve lacks 'complete'" in stopped["message"]) == (
         "autopilot_phase_blocked", True
     )  # fmt: skip
     found = state(project)

@@ -180,7 +180,7 @@ def test_the_interactive_agent_cannot_review_and_sends_nothing_back(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
     project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
-    assert (refused.exit_code, "a turn as reviewer needs another agent" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "the role reviewer needs another agent" in refused.stderr) == (1, True)
     assert project.ask("status", "greet")["stage"] == "review"
     assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
@@ -201,7 +201,7 @@ def test_without_an_open_turn_the_command_gives_the_reason_and_the_next_command(
     assert "没有开放的回合；循环的状态是 created" in said
     asked = project.run("plan", "other", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "interactive")
     assert asked.exit_code != 0
-    assert "in loops and builds only" in asked.stderr
+    assert "only loops and builds support" in asked.stderr
 
 
 def test_reports_by_mcp_reach_the_open_turn_of_the_session(project, loop_id):

@@ -104,7 +104,7 @@ def test_refusals_have_their_codes(project):
     assert refusal(project, "answer", "x", "D-1", "text")["error"] == "unknown_decision"
     ok(project, "answer", "x", "A-1", "said")
     again = refusal(project, "answer", "x", "A-1", "otherwise")
-    assert (again["error"], "answered already" in again["message"]) == ("unknown_question", True)
+    assert (again["error"], "already answered" in again["message"]) == ("unknown_question", True)
 
 
 def test_a_rejection_stays_until_the_next_approval(project):

@@ -156,7 +156,7 @@ def test_an_import_never_overwrites_and_suggests_another_name(loopx):
     assert rows(take(loopx, "loopx", code=1))["workflow", "workflows/greet"] == ("already", "greet-two")
     put(loopx, {".loopx/workflows/greet/plan.md": "another"})
     again = take(loopx, "loopx", code=1).json()["rows"]
-    assert "changed there since" in next(row["why"] for row in again if row["source"] == "workflows/greet")
+    assert "changed there after the import" in next(row["why"] for row in again if row["source"] == "workflows/greet")
     assert loopx.run("import", "loopx", "--as", "unknown=x").exit_code == 2
     assert loopx.run("import", "loopx", "--as", "x").exit_code == 2
     assert rows(take(loopx, "loopx", "--finished", code=1))["workflow", "workflows/old"] == ("taken", "old")

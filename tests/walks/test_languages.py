@@ -202,7 +202,7 @@ def test_help_is_in_chinese_and_keeps_commands(project):
     assert "负责构建的智能体" in by_setting.stdout
     project.write(".loopwright/config.toml", '[workspace]\nlanguage = "zh"\n')
     assert "负责构建的智能体" in project.run("build", "--help").stdout
-    assert "Who builds" in project.run("build", "--help", env={"LOOPWRIGHT_WORKSPACE_LANGUAGE": "en"}).stdout
+    assert "Agent that builds" in project.run("build", "--help", env={"LOOPWRIGHT_WORKSPACE_LANGUAGE": "en"}).stdout
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gb18030", "nonsense-8"])

@@ -497,7 +497,7 @@ def test_a_worker_in_the_background_that_cant_begin_tells_why(ready, tmp_path):
     loop_id = new(project, "--task", "t")
     refused = project.run("loop", "start", loop_id, "--detach", env={"PATH": str(tmp_path)})
     assert refused.exit_code == 1
-    assert "the worker ended at once: TOOL_MISSING: there is no bash and no sh on PATH" in refused.stderr
+    assert "the worker ended at once: TOOL_MISSING: neither bash nor sh is on PATH" in refused.stderr
 
 
 def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):

@@ -45,8 +45,12 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
 @pytest.mark.parametrize(
     ("turn", "said", "way_on"),
     [
-        ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent`; then repeat the command"),
-        ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
+        ({"role": "planner", "answer": "no json"}, "requested JSON", "--agent`; then repeat the command"),
+        (
+            {"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'},
+            "requested JSON",
+            "",
+        ),
         (planned(), "led to no task", ""),
         ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "repeat the command later"),
         ({"role": "planner", "fail": "crashed"}, "crashed", "repeat the command, or use another agent"),
@@ -66,7 +70,7 @@ def test_an_invalid_list_of_tasks_adds_nothing(loops, turn, said, way_on):
     assert said in refused.stderr
     assert way_on in refused.stderr
     assert descriptions(loops, loop_id) == []
-    assert loops.spent(loop_id)["turns"] == (2 if said == "not the JSON" else 1), "it is asked for once more"
+    assert loops.spent(loop_id)["turns"] == (2 if said == "requested JSON" else 1), "it is asked for once more"
     assert loops.shown(loop_id)["status"] == "created"
 
 

@@ -51,10 +51,10 @@ def test_every_question_needs_an_answer_and_a_second_answer_is_refused(loops):
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, code=11)
     assert loops.run("answer", loop_id, "D-7", "x", code=1).stderr.startswith("LOOP_REFUSED: ")
-    assert "is empty" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
+    assert "needs words" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
     loops.run("answer", loop_id, "D-1", "sqlite")
     assert loops.holds(loop_id) == [("decision", "decision_required_D-9")]
-    assert "answered already" in loops.run("answer", loop_id, "D-1", "postgres", code=1).stderr
+    assert "already answered" in loops.run("answer", loop_id, "D-1", "postgres", code=1).stderr
     loops.run("pause", loop_id)
     assert loops.run("answer", loop_id, "D-9", "8080", "--json").json()["status"] == "paused", "another holder holds it"
     assert loops.holds(loop_id) == [("operator", "paused")]

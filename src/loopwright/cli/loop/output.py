@@ -10,7 +10,6 @@ from typing import Any
 from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import spoken, told, words
 from loopwright.cli.plain import put, say, say_json
-from loopwright.cli.prices import price_note
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.completion import is_unproven
@@ -162,6 +161,14 @@ def cost_of(spent: Spent, budget: Budget) -> str:
     if spent.retries or budget.retries is not None:
         parts.append(words("{tries} retries", tries=f"{spent.retries}{_of(budget.retries)}"))
     return ", ".join(parts)
+
+
+def price_note(spent: Spent) -> str:
+    """Says which costs were not reported, or computed; empty if agents reported all costs."""
+    note = "" if spent.usd_known else words(" (cost of some turns not reported)")
+    if spent.usd_computed:
+        note += words(" (including {usd} computed from a price list)", usd=f"{spent.usd_computed:.2f}")
+    return note
 
 
 def duration(seconds: float) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import told, words
+from loopwright.cli.loop.output import price_note
 from loopwright.cli.options import context_of
 from loopwright.cli.plain import put, say, say_json
-from loopwright.cli.prices import price_note
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.model import Stage
 

@@ -71,7 +71,7 @@ def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tel
     """List other active changes of the same requirements; that does not stop the plan."""
     for other, conflicts in rivals_of(context.layout, change_id, {delta.domain: delta for delta in deltas}).items():
         names = ", ".join(f"'{conflict.requirement}'" for conflict in conflicts[:3])
-        tell(f"note: {other} is active and changes {names}, too; the change that is archived second must fit the first")
+        tell(f"note: {other} is active and also touches {names}; the change that is archived second must fit the first")
 
 
 def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:
