@@ -47,7 +47,7 @@ check: ## format, lint, types, import layers, docs
 	@$(BIN)/python scripts/docs.py --check
 	@$(BIN)/python scripts/plain_english.py
 
-docs: ## write the generated parts of docs/ anew
+docs: ## write the generated parts of docs/ again
 	@scripts/setup dev
 	@$(BIN)/python scripts/docs.py
 

@@ -39,7 +39,7 @@ def test_no_module_has_a_name_that_says_nothing():
 
 
 def test_only_redaction_and_evidence_seal_text():
-    """`seal` vouches for bytes: whoever calls it must be on this list, with a reason in its own comment."""
+    """`seal` vouches for bytes: every caller must be on this list, with a reason in its own comment."""
     allowed = {
         "redaction/model.py",
         "redaction/redactor.py",

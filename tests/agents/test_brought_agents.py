@@ -1,4 +1,4 @@
-"""Agents that another package brings, by its entry point."""
+"""Agents from another package, found by its entry point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials are lent and brought back: refreshed ones only, never over what the user's own program wrote."""
+"""Credentials are lent, and brought back if refreshed, but never over a newer file of the user's own program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOGIN = {"tokens": {"access": "a" * 30, "refresh": "r" * 30}, "at": 1}
 
 @pytest.fixture
 def place(tmp_path):
-    """The user's file and an agent's private home, with a record of it beside."""
+    """The user's login file and an agent's private home, with a record next to the home."""
     own = tmp_path / "user" / ".p" / "auth.json"
     own.parent.mkdir(parents=True)
     own.write_text(json.dumps(LOGIN))
@@ -51,7 +51,7 @@ def test_a_file_in_a_folder_of_the_home_is_lent_into_the_same_folder(tmp_path, n
     folder = home / Path(credential.file).parts[0]
     folder.symlink_to(elsewhere)
     lend(needs, environment, home)
-    assert list(elsewhere.iterdir()) == [], "what an agent left in its home leads nowhere"
+    assert list(elsewhere.iterdir()) == [], "links in an agent's home are not followed"
     (home / credential.file).write_text(json.dumps(REFRESHED))
     take_back(needs, environment, home)
     assert json.loads(own.read_text()) == REFRESHED
@@ -73,7 +73,7 @@ REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30}, "at": 2.5}
         (json.dumps({**LOGIN, "command": "rm -rf ~"}), False),
         (json.dumps({"at": 1}), False),
         (json.dumps({"tokens": {"access": "b"}, "at": 1}), False),
-        # What it adds stays behind: its programs can do without, and an agent could send the login elsewhere by it.
+        # Added fields are dropped: the programs don't need them, and an agent could redirect the login with them.
         (json.dumps({**REFRESHED, "tokens": {**REFRESHED["tokens"], "enterpriseUrl": "evil.example"}}), True),
         (json.dumps({**REFRESHED, "tokens": {**REFRESHED["tokens"], "access": "b" * 20_000}}), False),
         (json.dumps(REFRESHED) + " " * 70_000, False),
@@ -103,7 +103,7 @@ def jwt(**claims):
     ("before", "after", "is_same"),
     [
         ({"OPENAI_API_KEY": None}, {"OPENAI_API_KEY": None}, True),
-        ({"OPENAI_API_KEY": None}, {"OPENAI_API_KEY": "sk-of-somebody-else"}, False),
+        ({"OPENAI_API_KEY": None}, {"OPENAI_API_KEY": "sk-of-another-person"}, False),
         ({"OPENAI_API_KEY": "mine"}, {"OPENAI_API_KEY": None}, False),
         ({"t": {"account_id": "a", "access_token": "1"}}, {"t": {"account_id": "a", "access_token": "2"}}, True),
         ({"t": {"account_id": "a", "access_token": "1"}}, {"t": {"account_id": "b", "access_token": "2"}}, False),
@@ -143,11 +143,11 @@ def jwt(**claims):
         ),
     ],
 )
-def test_a_refreshed_login_is_the_same_persons_by_the_same_way(before, after, is_same):
+def test_a_refreshed_login_keeps_its_person_and_its_method(before, after, is_same):
     assert has_shape_of(before, after) is is_same
 
 
-def test_what_the_user_refreshed_meanwhile_stays(place):
+def test_a_refresh_by_the_user_during_the_turn_stays(place):
     own, home, environment = place
     lend(NEEDS, environment, home)
     own.write_text(json.dumps({**LOGIN, "at": 9}))
@@ -156,7 +156,7 @@ def test_what_the_user_refreshed_meanwhile_stays(place):
     assert json.loads(own.read_text())["at"] == 9
 
 
-def test_a_turn_that_died_is_brought_back_before_the_next(place):
+def test_the_login_of_a_dead_turn_is_brought_back_before_the_next_turn(place):
     own, home, environment = place
     lend(NEEDS, environment, home)
     (home / "auth.json").write_text(json.dumps(REFRESHED))
@@ -180,12 +180,12 @@ def test_nothing_is_written_through_leftovers_in_the_home(place, tmp_path):
     assert target.exists()
 
 
-def test_every_long_text_in_it_is_a_secret(place):
+def test_every_long_text_in_a_login_file_is_a_secret(place):
     place[0].write_text(json.dumps({**LOGIN, "blob": "x" * 20_000}))
     assert set(secret_texts(NEEDS, place[2])) == {"a" * 30, "r" * 30}
 
 
-def test_an_address_of_ones_own_takes_the_place_of_the_usual_one():
+def test_a_users_own_address_replaces_the_default_address():
     assert NEEDS.addresses({}) == (Address("model.example"),)
     assert NEEDS.addresses({"P_URL": "http://localhost:99/v1"}, ("r.example:8", "::bad::")) == (
         Address("127.0.0.1", 99),
@@ -206,7 +206,7 @@ def of(*names):
 
 @pytest.fixture
 def several(place):
-    """The same where one file has the logins of several."""
+    """The same place, with a login file that has several logins."""
     own, home, environment = place
     own.write_text(json.dumps(SEVERAL))
     return own, home, environment
@@ -217,7 +217,7 @@ def test_only_the_needed_logins_of_a_file_are_lent_and_brought_back(several):
     lend(of("anthropic"), environment, home)
     copy = home / "auth.json"
     assert json.loads(copy.read_text()) == {"anthropic": MINE}
-    # The user logs in with another account meanwhile: not our concern.
+    # Meanwhile the user logs in with another account, which must stay.
     meanwhile = {**SEVERAL, "xai": {"type": "api", "key": "x" * 30}}
     own.write_text(json.dumps(meanwhile))
     copy.write_text(json.dumps({"anthropic": AGAIN}))
@@ -245,7 +245,7 @@ def test_an_entry_that_was_not_lent_is_never_brought_back(several, after):
     assert json.loads(own.read_text()) == SEVERAL
 
 
-def test_what_a_dead_turn_refreshed_is_brought_back_though_the_model_is_another_ones_now(several):
+def test_the_refresh_of_a_dead_turn_is_brought_back_even_if_the_provider_changed(several):
     own, home, environment = several
     lend(of("anthropic"), environment, home)
     (home / "auth.json").write_text(json.dumps({"anthropic": AGAIN}))
@@ -255,7 +255,7 @@ def test_what_a_dead_turn_refreshed_is_brought_back_though_the_model_is_another_
 
 
 @pytest.mark.parametrize("text", ["not json", "[]", json.dumps({"openai": OTHERS}), "[" * 100_000])
-def test_nothing_is_lent_of_a_file_that_has_no_such_login(place, text):
+def test_nothing_is_lent_from_a_file_without_the_needed_login(place, text):
     own, home, environment = place
     own.write_text(text)
     lend(of("anthropic"), environment, home)
@@ -296,18 +296,18 @@ def test_a_token_refreshed_during_a_turn_is_known_at_once(place, tmp_path):
     assert lent.changed_secrets() == ()
 
 
-def test_what_a_dead_turn_was_lent_is_brought_back_and_gone_when_the_next_one_logs_in_otherwise(several):
+def test_the_login_of_a_dead_turn_is_brought_back_and_removed_if_the_next_turn_uses_another(several):
     own, home, environment = several
     again = {**SEVERAL, "anthropic": AGAIN}
     other = home.with_name("p2")
     other.mkdir()
     for folder in (home, other):
         lend(NEEDS, environment, folder)
-    # What it refreshed is brought back first: the login that it was lent is void.
+    # The refreshed login is brought back first, since the refresh made the old login void.
     (home / "auth.json").write_text(json.dumps(again))
     lend(replace(NEEDS, credentials=()), environment, home)
     assert list(home.iterdir()) == []
-    assert (other / "auth.json").exists(), "another agent's is its own"
+    assert (other / "auth.json").exists(), "another agent's copy stays"
     take_back(NEEDS, environment, other)
     assert sorted(path.name for path in home.parent.iterdir()) == ["p", "p2"]
     assert json.loads(own.read_text()) == again

@@ -1,4 +1,4 @@
-"""Who works when an agent is at its limit: by the user's order, what was told, and for how long."""
+"""Which agent works if another is at its limit: by the user's order, the reported limits and their ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def order_after(*takeovers, settled=0, order=ORDER, barred=()):
         ((out("a"),), "a", "b"),
         ((out("a", action_id="earlier"),), "a", "a"),
         ((out("a", until=LATER), out("b", until=LATER)), "a", "c"),
-        # Whoever resumed a loop whose agents are all out has the first of them tried.
+        # If every agent is out, a resumed loop tries the first agent again.
         ((out("a", until=LATER), out("b", until=LATER), out("c", until=LATER)), "a", "a"),
     ],
 )
@@ -123,10 +123,10 @@ def test_every_reason_has_a_remedy():
     assert {reason: reason.remedy for reason in Reason} == REMEDIES
 
 
-# How each situation ends: for an agent that can't work or is at a limit, and for one that tried or used its budget.
+# How each situation ends, for an agent that can't work or is at a limit, and for an agent that tried.
 # A name is the agent that takes over. None is the remedy of the reason itself.
 SITUATIONS = {
-    # order, takeovers, barred: (who takes over | remedy, earliest return), earliest return of the others
+    # order, takeovers, barred: (agent that takes over | remedy, earliest return), earliest return of the others
     "no order": ((), (), "", (None, None), None),
     "alone in the order": (("a",), (), "", (None, None), None),
     "another agent is free": (("a", "b"), (), "", "b", None),
@@ -180,7 +180,7 @@ def test_a_reported_end_belongs_to_the_agent_and_the_first_one_back_ends_the_wai
     assert (outcome.remedy, outcome.until, outcome.back_at) == (Remedy.WAIT, until, back_at)
 
 
-def test_the_limit_of_the_agent_that_was_named_counts_when_another_one_fails_in_its_place():
+def test_the_limit_of_the_named_agent_counts_if_its_replacement_fails():
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     order = order_after(out("a", by="b", until=LATER), order=("a", "b"))
     for reason, remedy in ((Reason.CRASHED, Remedy.WAIT), (Reason.REFUSED, Remedy.RETRY)):

@@ -1,4 +1,4 @@
-"""What we leave in a mailbox is written through nothing that an agent put there."""
+"""We write into a mailbox through no link or pipe of an agent."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def test_anything_in_the_place_of_our_file_is_replaced(tmp_path, name, kind):
     assert mailbox.read_checks(box).hidden == (3 if name == "checks.json" else 0)
 
 
-def test_a_mailbox_that_the_agent_closed_is_opened_again(tmp_path):
+def test_a_mailbox_without_permissions_is_opened_again(tmp_path):
     box = tmp_path / "mailbox"
     (box / "context").mkdir(parents=True)
     for folder in (box / "context", box):
         folder.chmod(0)
     mailbox.write_file(box, "context/a", b"x")
     assert (private_folder(box, "context") / "a").read_bytes() == b"x"
-    # Root is let in anywhere; everybody else had it opened.
+    # Root needs no permissions; for other users the mailbox was opened.
     assert os.geteuid() == 0 or box.stat().st_mode & 0o700 == 0o700
 
 
-def test_folders_of_the_mailbox_that_lead_elsewhere_are_not_read(tmp_path):
+def test_linked_folders_of_the_mailbox_are_not_read(tmp_path):
     box, elsewhere = tmp_path / "mailbox", tmp_path / "elsewhere"
     box.mkdir()
     elsewhere.mkdir()

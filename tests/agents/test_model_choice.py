@@ -1,4 +1,4 @@
-"""Who is the same reviewer under another name."""
+"""Which agents are the same reviewer under another name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMED = {
                 ["--config=model=gpt-6-sol"],
                 ["-c", 'model = "gpt-6-sol"'],
                 ["-c=model = 'gpt-6-sol'"],
-                # Who knows which model these name.
+                # The model of a profile is unknown.
                 ["--profile", "other"],
                 ["--profile=other"],
                 ["-pother"],
@@ -73,7 +73,7 @@ NAMED = {
         ("friend-3", "friend-2", True),
         # A person, or an agent that is no longer in the settings.
         ("ann", "bob", False),
-        ("ann", "nobody", False),
+        ("ann", "unknown", False),
     ],
 )
 def test_the_same_program_with_the_same_model_is_the_same_reviewer(reviewer, builder, is_same):
@@ -87,7 +87,7 @@ def test_the_programs_own_model_counts_if_our_settings_name_none():
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_each_agent_says_which_model_it_asks(tmp_path, kind):
+def test_each_agent_reports_its_model(tmp_path, kind):
     for settings in (
         AgentSettings(model="x/m"),
         AgentSettings(args=["-m", "x/m"]),

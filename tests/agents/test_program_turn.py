@@ -1,4 +1,4 @@
-"""Why a program gave no answer: what it said in codes counts before how it ended."""
+"""Why a program gave no answer: its error codes count more than its exit."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ LIMITS = [
 
 @pytest.mark.parametrize("ran", [TIMED_OUT, DIED])
 @pytest.mark.parametrize(("of", "events"), LIMITS)
-def test_a_program_at_its_limit_that_is_ended_or_dies_is_at_its_limit_and_its_end_is_known(tmp_path, of, events, ran):
+def test_a_limit_and_its_end_are_known_even_if_the_program_is_ended_or_dies(tmp_path, of, events, ran):
     failed = of(tmp_path, ran, *events)
     assert isinstance(failed, NoAnswer)
     assert (failed.reason, failed.reset_at) == (Reason.RATE_LIMITED, LATER)
@@ -92,7 +92,7 @@ def test_a_limit_before_the_model_answered_again_does_not_count(tmp_path):
 
 
 @pytest.mark.parametrize("subtype", ["error_max_turns", "error_max_budget_usd"])
-def test_a_limit_of_claudes_own_is_a_budget(tmp_path, subtype):
+def test_claudes_own_limits_count_as_a_budget(tmp_path, subtype):
     failed = of_claude(tmp_path, DIED, {"type": "result", "subtype": subtype, "is_error": True, "errors": ["3 turns"]})
     assert (failed.reason, failed.detail) == (Reason.BUDGET_USED, "3 turns")
 
@@ -104,7 +104,7 @@ def test_an_invalid_delay_is_ignored(tmp_path, delay):
     assert (failed.reason, failed.reset_at) == (Reason.RATE_LIMITED, None)
 
 
-def test_what_it_was_not_allowed_to_do_is_known_of_a_turn_without_an_answer_too(tmp_path):
+def test_denials_are_reported_even_if_the_turn_has_no_answer(tmp_path):
     denied = [{"tool_name": "Write", "tool_input": {"file_path": "/etc/x"}}]
     result = {"type": "result", "subtype": "success", "permission_denials": denied, "stop_reason": "refusal"}
     failed = of_claude(tmp_path, DIED, result)

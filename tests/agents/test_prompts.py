@@ -1,4 +1,4 @@
-"""Texts for agents: whole in both languages, filled in by every caller; a user's own are judged before use."""
+"""Prompts: complete in both languages, filled in by every caller; a user's own prompts are checked before use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROMPTS = [name for name, shape in SHAPES.items() if shape.role is not None]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_language_has_every_text_with_the_same_places_for_facts(language):
+def test_each_language_has_every_text_with_the_same_placeholders(language):
     texts = shipped(language)
     assert texts.keys() == SHAPES.keys()
     assert {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()} == {
@@ -38,20 +38,20 @@ def test_a_language_has_every_text_with_the_same_places_for_facts(language):
     assert chinese == ([] if language == "en" else list(texts))
 
 
-def test_every_role_is_asked_and_every_answer_has_a_schema():
+def test_every_role_has_a_prompt_and_every_answer_has_a_schema():
     assert {SHAPES[name].role for name in PROMPTS} == set(Role)
     for name, shape in SHAPES.items():
         schema = answer_schema(name)
         assert (schema is not None) == (shape.role is not None), name
         if schema is not None:
             jsonschema.Draft202012Validator.check_schema(schema)
-            # What is asked for in words is what is read.
+            # The prompt names every field of the schema.
             asked = [key for language in LANGUAGES for key in schema.get("properties", ())]
             assert [key for key in asked if not all(key in shipped(one)[name] for one in LANGUAGES)] == [], name
 
 
 def calls():
-    """Each call of `.prompt("…")` or `.part("…")` in the source: where, which text, and what it fills in."""
+    """Each call of `.prompt("…")` or `.part("…")` in the source: its place, its text, and the given fields."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
@@ -82,11 +82,11 @@ def test_every_caller_fills_all_placeholders_and_every_text_has_a_caller():
         (" \n", "it is empty; $task is missing; $blocker is missing"),
     ],
 )
-def test_a_text_is_refused_that_could_not_be_filled_in_or_would_not_say_the_work(text, wrong):
+def test_a_text_with_unknown_or_missing_placeholders_is_refused(text, wrong):
     assert problem_with(text, Shape(Role.BUILDER, ("task", "blocker"), ("judges",))) == wrong
 
 
-def test_the_workspace_comes_before_the_user_and_a_language_before_all(tmp_path):
+def test_a_workspace_prompt_wins_over_a_user_prompt_and_a_language_over_both(tmp_path):
     ours, theirs = tmp_path / "workspace", tmp_path / "user"
     for path in (ours / "planner.md", ours / "zh" / "planner.md", theirs / "planner.md", theirs / "critic_plan.md"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ def test_unknown_files_are_reported_and_links_of_a_workspace_are_not_followed(tm
         "zh": "a link, and links of a workspace are not followed",
     }
     (folder / "zh").unlink()
-    # What the user keeps elsewhere and links to is theirs.
+    # Links in the user's own folder are followed.
     own, _ = find_user_prompts((PromptFolder(folder, "user"),))
     assert [one.text for one in own if one.name == "planner"] == ["the key $title $description"]
 

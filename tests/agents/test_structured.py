@@ -1,4 +1,4 @@
-"""Schemas as agents' programs take them, and one repair."""
+"""Schemas in the form that agents' programs accept, and one repair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Free(msgspec.Struct):
     anything: dict[str, str]
 
 
-def test_a_strict_form_wants_every_field_and_no_other():
+def test_a_strict_form_requires_every_field_and_no_other():
     whole = schema_of(ProposedHypotheses)
     assert whole["type"] == "object"
     strict = strict_form(whole)
@@ -25,7 +25,7 @@ def test_a_strict_form_wants_every_field_and_no_other():
     assert set(one["required"]) == set(one["properties"]) >= {"fix", "likelihood"}
     assert one["additionalProperties"] is False
     assert "default" not in str(strict)
-    assert strict_form(schema_of(Free)) is None, "keys that nobody knows can't be required"
+    assert strict_form(schema_of(Free)) is None, "unknown keys can't be required"
 
 
 INVALID = NoAnswer(Reason.INVALID_ANSWER, "cut short")
@@ -50,7 +50,7 @@ JSON = '{"anything": {}}'
         (NONEMPTY_TEXT, [" ", INVALID], 2, Reason.INVALID_ANSWER),
     ],
 )
-def test_an_unusable_answer_is_asked_for_once_more(form, said, asked, came):
+def test_an_unusable_answer_is_requested_again_once(form, said, asked, came):
     prompts = []
 
     def take(prompt):
@@ -82,7 +82,7 @@ def test_the_second_request_names_the_problem_without_its_secrets():
     assert "it holds a ***" in reply.detail
 
 
-def test_a_price_is_the_users_then_the_tables_then_unknown():
+def test_a_price_comes_from_the_user_or_the_table_or_is_unknown():
     tokens = Tokens(input=1_000_000, cached=1_000_000, output=1_000_000)
     assert cost_of("gpt-5", tokens, {}) == pytest.approx(1.25 + 0.125 + 10)
     assert cost_of("gpt-5-2025-08-07", tokens, {}) == cost_of("gpt-5", tokens, {})
@@ -91,7 +91,7 @@ def test_a_price_is_the_users_then_the_tables_then_unknown():
     assert cost_of("a-model", tokens, {}) is None
 
 
-def test_use_is_added_through_no_link_and_names_the_session(tmp_path):
+def test_usage_is_written_through_no_link_and_names_the_session(tmp_path):
     add_usage(tmp_path, Usage(usd=1.0, tokens=3))
     add_usage(tmp_path, Usage(session="s-1"))
     with (tmp_path / "usage.jsonl").open("a") as stream:
@@ -106,7 +106,7 @@ def test_use_is_added_through_no_link_and_names_the_session(tmp_path):
 
 
 @pytest.mark.parametrize("model", ["claude-opus-5-5", "gpt-6.1-sol", "gemini-3.1-pro-preview"])
-def test_what_the_programs_use_by_default_has_a_price_and_every_price_a_day_and_a_source(model):
+def test_default_models_have_a_price_and_every_price_has_a_date_and_a_source(model):
     (listed,) = [one for one in shipped_prices() if model in one.models]
     assert listed.source.strip()
     assert listed.as_of.year >= 2026

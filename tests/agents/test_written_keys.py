@@ -1,4 +1,4 @@
-"""Keys that are written out in settings: what is found is exactly what is taken out."""
+"""Literal keys in settings: exactly the keys that are found are removed."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_series_are_kept_apart_and_the_first_with_enough_data_decides(analysed):
     assert isinstance(parts.verdict, Killed)
 
 
-def test_the_baselines_stand_beside_it_on_the_same_records(analysed):
+def test_the_baselines_use_the_same_records(analysed):
     pairs = [
         {
             "confidence": confidence,
@@ -180,7 +180,7 @@ def outcome(story, read):
     return of
 
 
-def test_work_that_nobody_mended_for_thirty_days_is_right(story, outcome):
+def test_work_without_a_fix_for_thirty_days_is_right(story, outcome):
     landed = story.commit("feat: x", {"a.py": "1"}, day=1)
     story.commit("feat: y", {"a.py": "2"}, day=5)
     story.commit("fix: z", {"z.py": "2"}, day=6)
@@ -215,7 +215,7 @@ def test_prose_links_nothing(story, outcome):
     assert outcome(["a.py", "README.md"], 1).right is True
 
 
-def test_young_work_is_undecided_also_when_it_was_mended_already(story, outcome):
+def test_young_work_is_undecided_even_if_it_was_already_fixed(story, outcome):
     story.commit("feat: x", {"a.py": "1"}, day=1)
     story.commit("fix: x", {"a.py": "2"}, day=2)
     assert outcome(["a.py"], 1, as_of=START + 30 * DAY) is Unknown.TOO_YOUNG

@@ -103,7 +103,7 @@ def test_pages_say_not_enough_data_instead_of_numbers(calibration, story, read, 
     assert "no signal" not in to_markdown(board)
 
 
-def test_a_page_of_calibration_has_every_series_beside_both_baselines(calibration):
+def test_a_calibration_page_has_every_series_and_both_baselines(calibration):
     page = to_markdown(calibration(60, ("after", "hook")))
     assert page.count("baseline: little churn") == page.count("baseline: harmless surface") == 4
     assert "## Series 'after' (decides)" in page

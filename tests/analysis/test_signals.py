@@ -73,7 +73,7 @@ def test_prose_and_lock_files_of_a_fix_are_not_files_to_cover(story, read):
     assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]
 
 
-def test_tests_and_prose_beside_a_fix_do_not_count_as_hidden(story, read):
+def test_tests_and_prose_in_a_fix_do_not_count_as_hidden(story, read):
     story.commit("feat: x", {"a.py": "1"}, day=0)
     story.commit("fix: x", {"a.py": "2", "tests/test_a.py": "1", "README.md": "1", "uv.lock": "1"}, day=1)
     assert [gate for _, gate, _ in read(story.path).failures] == [CatchingGate.REVIEW]
@@ -125,7 +125,7 @@ def test_squash_merges_are_features_and_fixes(story, read):
     assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]
 
 
-def test_what_was_mended_before_it_landed_never_failed(story, read):
+def test_work_that_was_fixed_before_it_landed_never_failed(story, read):
     base = story.commit("start", {"z": "1"}, day=0)
     story.commit("feat: x", {"a.py": "1"}, day=1, branch="topic", start=base)
     story.commit("fix: x", {"a.py": "2"}, day=2, branch="topic")

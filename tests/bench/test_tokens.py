@@ -22,7 +22,7 @@ def test_no_turn_gets_more_than_three_hundred_of_our_tokens(tmp_path):
     assert [turn.name for turn in turns if turn.total > tokens.LIMIT] == []
     assert all(turn.prompt > 20 for turn in turns), "something was counted"
     assert sum(turn.is_build and turn.hook > 20 for turn in turns) == 3
-    assert tokens.PAGE.read_text(encoding="utf-8") == tokens.page(turns), "bench/tokens.py writes the page anew"
+    assert tokens.PAGE.read_text(encoding="utf-8") == tokens.page(turns), "bench/tokens.py writes the page again"
 
 
 def test_the_page_exists_even_without_a_tokenizer():

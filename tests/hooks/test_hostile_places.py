@@ -278,7 +278,7 @@ def test_without_hard_links_it_works_all_the_same(project, hook):
         "[risk]\nthreshold = 7\n",
         "[risk]\nthreshold = nan\n",
         "not toml [risk",
-        "[risk]\nruleset = 'nobody'\n",
+        "[risk]\nruleset = 'unknown'\n",
         "[[risk.rules]]\nsurface = 'moon'\n",
     ],
 )

@@ -516,7 +516,7 @@ def test_settings_of_the_workspace_apply_and_broken_ones_degrade(project):
     record = fire(project) or only(sidecars(project, project.root / "kept"))
     assert record.risk.reason.startswith("classic")
     assert record.risk.needs_review, "classic finds auth in author.ts"
-    project.write(".loopwright/config.toml", "[risk]\nruleset = 'nobody'\n")
+    project.write(".loopwright/config.toml", "[risk]\nruleset = 'unknown'\n")
     report(project, {**WHOLE, "confidence": 1})
     assert only(fire(project)).provenance.degraded
 

@@ -21,7 +21,7 @@ def sleeper():
 
 @pytest.fixture(params=[None] if (probe := cgroup.new_group()) is None else ["real"])
 def group(request):
-    """None where there are none: every test still says what happens then."""
+    """A new control group; None if the machine allows none, and every test covers that case too."""
     made = cgroup.new_group()
     yield made
     if made is not None:

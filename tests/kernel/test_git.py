@@ -251,7 +251,7 @@ def test_files_that_did_not_change_since_the_index_was_written_are_trusted(copie
     before = index.stat().st_mtime_ns
     git_index.trust_unchanged_files(index, copied.work_tree, "sha1")
     found = times_of(copied, copied.work_tree)
-    assert found["a.txt"] == 0, "its time is another one"
+    assert found["a.txt"] == 0, "its time differs"
     assert index.stat().st_mtime_ns >= before + 2 * 10**9
     copied.run("update-index", "-q", "--refresh")
     later = index.stat().st_mtime_ns + 10**9

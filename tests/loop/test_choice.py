@@ -1,4 +1,4 @@
-"""Interactive mode: what a person may choose, and what happens when nobody does."""
+"""Interactive mode: the actions that a person may choose, and the hold if there is no choice."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def after(start, command):
         (loop(["failed"], validation=PASSED, is_validated=True), [Action.VALIDATE]),
     ],
 )
-def test_what_may_be_chosen_with_the_rules_own_choice_first(state, legal):
+def test_allowed_actions_are_listed_with_the_rules_choice_first(state, legal):
     assert list(legal_actions(state)) == legal
     if next_action(state) in legal:
         assert legal[0] is next_action(state)
@@ -61,7 +61,7 @@ def test_what_may_be_chosen_with_the_rules_own_choice_first(state, legal):
         assert isinstance(decision, Accepted) is (action in legal)
 
 
-def test_without_a_choice_it_is_held_and_a_choice_lifts_that():
+def test_a_loop_without_a_choice_is_held_until_the_choice():
     held = after(loop(["pending"]), ADVANCE)
     assert [(hold.holder, hold.code) for hold in held.phase.holds] == [(Holder.DECISION, CHOICE_REQUIRED)]
     assert "develop (the rules' own choice), validate" in held.phase.holds[0].message
@@ -69,25 +69,27 @@ def test_without_a_choice_it_is_held_and_a_choice_lifts_that():
     chosen = after(held, c.Choose(action=Action.VALIDATE, action_id="a2"))
     assert (chosen.phase, chosen.under_way.action) == (Running(), Action.VALIDATE)
     assert not awaits_choice(chosen)
-    assert decide(chosen, ADVANCE).events == (), "the chosen action goes on"
+    assert decide(chosen, ADVANCE).events == (), "the chosen action continues"
 
 
-def test_a_choice_does_not_lift_what_another_holds():
+def test_a_choice_does_not_lift_other_holds():
     held = after(loop(["pending"]), ADVANCE)
     pause = Hold(holder=Holder.OPERATOR, code="paused", message="paused by ann", since=NOW)
     both = after(held, e.HoldPlaced(hold=pause))
     refused = decide(both, c.Choose(action=Action.DEVELOP, action_id="a2"))
     assert isinstance(refused, Refused)
-    assert {blocker.code for blocker in refused.blockers} == {"held_operator"}, "it can be chosen after that"
-    assert not any("loop choose" in way for way in way_on(both, has_worker=False)), "what would be refused is not named"
+    assert {blocker.code for blocker in refused.blockers} == {"held_operator"}, "the choice is possible after that hold"
+    assert not any("loop choose" in way for way in way_on(both, has_worker=False)), (
+        "a command that would be refused is not suggested"
+    )
 
 
-def test_the_rules_choose_again_when_they_are_asked_to():
+def test_the_rules_choose_again_in_auto_mode():
     held = after(loop(["pending"]), ADVANCE)
     going = after(held, e.ModeSet(mode="auto"))
     assert (going.phase, going.mode) == (Running(), "auto")
     assert after(going, ADVANCE).under_way.action is Action.DEVELOP
-    assert decide(going, e.ModeSet(mode="auto")) == Accepted(()), "nothing is said twice"
+    assert decide(going, e.ModeSet(mode="auto")) == Accepted(()), "a repeated mode records nothing"
     still = after(replace(going, phase=Held(holds=(Hold(holder=Holder.BUDGET, code="x", message="m", since=NOW),))),
                   e.ModeSet(mode="interactive"))  # fmt: skip
     assert isinstance(still.phase, Held)

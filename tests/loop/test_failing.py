@@ -1,4 +1,4 @@
-"""What a question without an answer does to a loop: which hold, until when, and whether the action goes on."""
+"""The effect of a missing answer on a loop: which hold, until when, and whether the action continues."""
 
 from __future__ import annotations
 
@@ -60,24 +60,24 @@ def test_each_reason_holds_the_loop_in_its_own_way(reason, holder):
         (Reason.BUDGET_USED, {"back_at": BACK}, "budget", None, None),
     ],
 )
-def test_a_loop_whose_agents_are_all_out_waits_for_the_first_that_is_back(reason, more, holder, until, session):
+def test_a_hold_without_available_agents_names_the_earliest_return(reason, more, holder, until, session):
     back = held(reason, **more)
     assert (back.hold.holder, back.hold.until, back.session) == (holder, until, session)
     assert ("can take over" in back.hold.message) == more.get("all_out", False)
 
 
-def test_a_limit_without_an_end_is_tried_again_if_the_loop_waits_for_limits():
+def test_a_limit_without_an_end_is_retried_if_the_loop_waits_for_limits():
     assert held(Reason.RATE_LIMITED, waits=True).hold.until == "2026-01-01T00:01:00Z"
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_a_try_says_something_about_the_task_and_of_a_script_every_failure_does(reason):
+def test_a_refusal_or_denial_is_a_failed_try_and_so_is_every_failure_of_a_script_but_limits(reason):
     failure = NoAnswer(reason, "why")
     assert is_a_try("claude", failure) == (reason in (Reason.REFUSED, Reason.PERMISSION_DENIED))
     assert is_a_try("bash", failure) == (reason not in (Reason.RATE_LIMITED, Reason.BUDGET_USED))
 
 
-def test_a_takeover_is_told_with_its_agent():
+def test_a_takeover_names_its_agent():
     takeover = Takeover(
         agent="a", by="b", role="builder", code="crashed", message="why", at=UNTIL, action_id="a-1", until=None
     )

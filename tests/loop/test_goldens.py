@@ -1,4 +1,4 @@
-"""A loop that version 1 left (driven to its end, tried again, steered, paused) must load for ever."""
+"""A loop of version 1 (driven to its end, retried, steered, paused) must always load."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def golden(name):
     return (GOLDENS / name).read_bytes()
 
 
-def test_the_log_alone_comes_to_what_the_head_says():
+def test_the_log_alone_gives_the_state_of_the_head():
     head = decode_head(golden(HEAD))
     replayed = log.replay(GOLDENS / f"{LOOP}.events.ndjson")
     assert head is not None
@@ -43,7 +43,7 @@ def test_the_log_alone_comes_to_what_the_head_says():
 
 
 def says_at_least(now, then):
-    """Whether what is written now says all that was written then, in the same words; it may say more."""
+    """Whether the new document contains every field of the old one, with equal values."""
     if isinstance(then, dict):
         return isinstance(now, dict) and all(name in now and says_at_least(now[name], then[name]) for name in then)
     if isinstance(then, list):
@@ -55,7 +55,7 @@ def head_of(data):
     return json.loads(data.partition(b"\n")[2])
 
 
-def test_what_is_written_says_all_that_it_said_and_what_others_read_is_the_same():
+def test_new_files_keep_every_old_field_and_the_projections_are_equal():
     head = decode_head(golden(HEAD))
     assert says_at_least(head_of(encode_head(head)), head_of(golden(HEAD)))
     assert codec.to_json(document_of(head.loop)) == golden(f"{LOOP}.json")
@@ -66,13 +66,13 @@ def test_what_is_written_says_all_that_it_said_and_what_others_read_is_the_same(
 
 
 @pytest.mark.parametrize("lost", [None, HEAD, f"{LOOP}.json"])
-def test_it_loads_as_it_was_left_also_when_a_file_is_lost(layout, lost):
+def test_the_loop_loads_unchanged_even_if_a_file_is_lost(layout, lost):
     if lost is not None:
         (layout.loops / lost).unlink()
     loop = LoopStore(layout, lambda: datetime.now(UTC)).load(LOOP)
     assert [task.id for task in loop.tasks] == ["T-2", "T-1", "F-1"]
     assert {hold.holder for hold in loop.phase.holds} == {Holder.OPERATOR}
     assert (loop.attempt, loop.budget.usd) == (2, 20)
-    # Nothing was taken for somebody else's edit, and what was lost is there again.
+    # No file counts as an external edit, and the lost files exist again.
     assert {name: (layout.loops / name).read_bytes() for name in FILES} == {name: golden(name) for name in FILES}
     assert decode_head((layout.loops / HEAD).read_bytes()) == decode_head(golden(HEAD))

@@ -46,7 +46,7 @@ LOOP = "loop-v2-20260101-abcdef"
 IDS = st.sampled_from(["T-1", "T-2", "T-3"])
 ACTIONS = st.sampled_from([f"a{number}" for number in range(6)])
 NOW = "2026-01-01T00:00:00Z"
-# The contract's table; an event that is no move leaves the status as it is.
+# The contract's table; any other event leaves the status unchanged.
 MOVES = {
     ("created", "running"), ("created", "failed"), ("running", "paused"), ("running", "failed"),
     ("running", "completed"), ("paused", "completed"), ("paused", "running"), ("paused", "failed"),
@@ -184,7 +184,7 @@ class LoopMachine(RuleBasedStateMachine):
         self.apply(self._named(command), "worker")
 
     def _named(self, command):
-        """A new action has a name of its own, as the driver gives it; what ends one names it, or one of long ago."""
+        """A new action gets its own name, as from the driver; the end of an action names it, or an old action."""
         if isinstance(command, c.Advance | c.Choose):
             self.begun += 1
             return msgspec.structs.replace(command, action_id=f"a{100 + self.begun}")
@@ -200,7 +200,7 @@ class LoopMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.seen is not None)
     @rule(command=CONTROL)
     def decide_by_an_old_look(self, command):
-        """Another client names the revision that it saw: when that is not the last one, nothing happens."""
+        """Another client names the revision that it read: if that revision is old, nothing happens."""
         before = self.store.load(LOOP)
         if before.revision != self.seen:
             with pytest.raises(LoopConflict), self.other.changing(LOOP, revision=self.seen) as opened:
@@ -215,7 +215,7 @@ class LoopMachine(RuleBasedStateMachine):
 
     @rule(commands=st.lists(CONTROL | TASKS | WORK, min_size=1, max_size=4), torn=st.integers(0, 200))
     def die_in_a_block(self, commands, torn):
-        """Killed behind the last line, or in the middle of the next one; nothing that others read was written."""
+        """Kill the process after the last line or inside the next line, before any projection is written."""
         named = [self._named(command) for command in commands]
         with self.store.changing(LOOP) as opened:
             for command in named:
@@ -234,7 +234,7 @@ class LoopMachine(RuleBasedStateMachine):
 
     @rule()
     def go_on(self):
-        """What a worker would do, so that random moves get somewhere."""
+        """Do the next step of a worker, so that random moves make progress."""
         self.apply(e.LoopStarted(), "ann")
         if not self.apply(c.Advance(action_id=f"w{self.store.load(LOOP).revision}", no_progress=3), "worker"):
             return
@@ -262,7 +262,7 @@ class LoopMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.saved is not None)
     @rule(which=st.sets(st.integers(0, 2)))
     def crash_before_the_projections(self, which):
-        """Between the log and any of the others: those are as they were a while ago."""
+        """Crash after the log and before other files: these files are old."""
         for number, (path, data) in enumerate(self.saved.items()):
             if number in which:
                 path.write_bytes(data)
@@ -316,7 +316,7 @@ class LoopMachine(RuleBasedStateMachine):
 
     @rule(status=st.sampled_from(["running", "paused", "failed"]), key=st.integers(0, 3))
     def die_while_an_edit_is_taken(self, status, key):
-        """Killed behind the line that takes or refuses it: whoever comes next knows that edit, and does no more."""
+        """Kill the process after the line that adopts or refuses the edit: the next command does not judge it again."""
         self._edit(lambda document: {**document, "status": status, "their_key": key})
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(store.OpenedLoop, "project", lambda opened: None)
@@ -356,7 +356,7 @@ class LoopMachine(RuleBasedStateMachine):
 
     def _check_log(self, loop):
         data = self.paths.events.read_bytes()
-        assert data.startswith(self.recorded), "what was recorded once stays"
+        assert data.startswith(self.recorded), "recorded lines stay"
         self.recorded = data
         before, done, moments = None, [], []
         for _, line in log.lines(self.paths.events):
@@ -368,8 +368,8 @@ class LoopMachine(RuleBasedStateMachine):
                 done += [event.action_id] if isinstance(event, e.ActionDone) else []
             assert line.revision == before.revision
         assert before == loop
-        assert moments == sorted(moments), "no clock makes a loop younger"
-        assert len(done) == len(set(done)), "what is done is not done again"
+        assert moments == sorted(moments), "times never decrease"
+        assert len(done) == len(set(done)), "no action is done twice"
         if isinstance(loop.phase, Completed) and loop.phase.forced is None:
             assert loop.validation.run_id is not None, "only a run of our own opens the gate"
 
@@ -388,8 +388,8 @@ class LoopMachine(RuleBasedStateMachine):
             assert (after.tree, after.fallback, after.is_validated) == (before.fallback, None, False)
         if isinstance(event, e.LoopCompleted) and event.forced is None:
             assert before.is_validated
-            assert before.fallback is None, "what was only tried is not the end"
-            assert before.tree.has_changes, "nothing changed is nothing done"
+            assert before.fallback is None, "a fallback does not complete the loop"
+            assert before.tree.has_changes, "a loop without changes is not done"
         if isinstance(event, e.ActionDone):
             assert before.under_way is not None
             assert before.under_way.id == event.action_id

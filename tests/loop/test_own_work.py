@@ -1,4 +1,4 @@
-"""Which of its tests the work of a loop touched, and the work with these as they were."""
+"""Which tests a loop's work changed, and the work with the original tests."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ BASE = {
 }
 DEPENDS = BASE["pyproject.toml"].replace("[tool", 'dependencies = ["x"]\n[tool')
 FIX = {"calc.py": "right\n"}
-# What the work wrote or deleted (None), the test command, which tests it touched, and what differs then from the base.
+# Written or deleted (None) files, the test command, the changed tests, and the remaining difference to the base.
 CASES = {
     "the source alone": (FIX, "pytest", None, None),
-    "a new test beside the old ones": ({**FIX, "test_more.py": "new\n"}, "pytest", None, None),
+    "a new test next to the old tests": ({**FIX, "test_more.py": "new\n"}, "pytest", None, None),
     "a test is deleted": ({**FIX, "test_calc.py": None}, "pytest", ["test_calc.py"], ["calc.py"]),
     "a test is changed": ({**FIX, "test_calc.py": "asks nothing\n"}, "pytest", ["test_calc.py"], ["calc.py"]),
-    "new tests go with it": (
+    "a test is changed and a test is new": (
         {**FIX, "test_calc.py": "uses more\n", "test_more.py": "new\n"}, "pytest", ["test_calc.py"], ["calc.py"]
     ),
-    "a new file that steers tests": ({**FIX, "conftest.py": "skips\n"}, "pytest", ["conftest.py"], ["calc.py"]),
-    "how tests run is changed": (
+    "a new file that influences tests": ({**FIX, "conftest.py": "skips\n"}, "pytest", ["conftest.py"], ["calc.py"]),
+    "the test settings are changed": (
         {**FIX, "pyproject.toml": BASE["pyproject.toml"].replace("-q", "-q -k nothing")}, "pytest",
         ["pyproject.toml"], ["calc.py"],
     ),
-    "a dependency is none of its tests": ({**FIX, "pyproject.toml": DEPENDS}, "pytest", None, None),
+    "a dependency is not a test setting": ({**FIX, "pyproject.toml": DEPENDS}, "pytest", None, None),
     "a script that the command names": ({**FIX, "run.sh": "true\n"}, "sh run.sh", ["run.sh"], ["calc.py"]),
     "tests that the script leads to": ({**FIX, "test_calc.py": None}, "sh run.sh", ["test_calc.py"], ["calc.py"]),
-    "a folder of source that the command looks at": (
+    "a source folder that the command reads": (
         {"src/app/checks.py": "better\n"}, "mypy src/app && pytest", None, None
     ),
 }  # fmt: skip
@@ -44,7 +44,7 @@ CASES = {
 
 @pytest.fixture
 def work(project, tmp_path):
-    """The project's commit, and what was done on it, kept as a loop keeps it."""
+    """The project's commit and the work on it, stored as a loop stores them."""
 
     def keep(base, done):
         for name, text in base.items():
@@ -67,7 +67,7 @@ def work(project, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_tests_are_put_back_as_they_were(project, work, tmp_path, case):
+def test_changed_tests_are_restored(project, work, tmp_path, case):
     done, command, touched, left = CASES[case]
     tree = work(BASE, done)
     found = restore_tests(tree, tmp_path, project.root, find_test_files(project.root, command))
@@ -79,7 +79,7 @@ def test_the_tests_are_put_back_as_they_were(project, work, tmp_path, case):
         assert project.git("diff", "--cached", "--name-only").split() == left
 
 
-def test_where_there_was_no_test_before_nothing_could_steer_one(project, work, tmp_path):
+def test_without_tests_on_the_base_no_file_can_influence_a_test(project, work, tmp_path):
     made = {"calc.py": "right\n", "test_calc.py": "new\n", "conftest.py": "new\n"}
     judges = find_test_files(project.root, "pytest")
     assert restore_tests(work({"README.md": "empty\n"}, made), tmp_path, project.root, judges) is None

@@ -67,7 +67,7 @@ def loop(phase="running", **fields):
 
 
 def after(start, command):
-    """The loop that an accepted command leads to; None when it is refused."""
+    """The loop after an accepted command; None if the command is refused."""
     decision = decide(start, command)
     if isinstance(decision, Refused):
         return None
@@ -123,10 +123,10 @@ def test_a_start_needs_a_task_or_a_description():
     assert after(loop("created"), e.LoopStarted()) is not None
 
 
-def test_a_stop_says_by_whom_and_a_retry_keeps_history_and_counts():
+def test_a_stop_names_the_person_and_a_retry_keeps_history_and_counts():
     stopped = after(loop(iteration=3, tasks=(task(status="in_progress"),)), e.LoopStopped(by="ann"))
     assert stopped.phase.reason == "stopped by ann"
-    assert stopped.tasks[0].status == "pending", "nobody is at it any more"
+    assert stopped.tasks[0].status == "pending", "no worker runs the task"
     again = after(stopped, c.Retry(max_iterations=20))
     assert (again.attempt, again.iteration, again.max_iterations) == (2, 3, 20)
     too_few = decide(stopped, c.Retry(max_iterations=3))
@@ -137,7 +137,7 @@ def test_a_stop_says_by_whom_and_a_retry_keeps_history_and_counts():
 @pytest.mark.parametrize("state", [{}, {"validation": PASSED}, {"validation": FAILED, "is_validated": True},
                                    {**VALIDATED, "tasks": (task(),)}, {**VALIDATED, "tasks": (task(status="failed"),)},
                                    {"validation": Validation(passed=True), "is_validated": True}])  # fmt: skip
-def test_done_needs_a_passed_validation_of_the_work_as_it_is_or_a_recorded_reason(state):
+def test_done_needs_a_passed_validation_of_the_current_work_or_a_recorded_reason(state):
     assert isinstance(decide(loop(**state), c.Finish()), Refused)
     assert (
         after(loop(**state), c.Finish(forced="a person has seen it work")).phase.forced == "a person has seen it work"
@@ -173,13 +173,13 @@ def test_the_next_action_is_a_function_of_the_state(state, action):
     assert next_action(loop(**state)) is action
 
 
-def test_an_action_is_begun_once_and_interrupted_work_is_gone_on_with():
+def test_an_action_begins_once_and_interrupted_work_is_resumed():
     start = loop(is_initialised=True, tasks=(task(),))
     begun = after(start, c.Advance(action_id="a1", no_progress=3))
     assert (begun.under_way.action, begun.under_way.task_id, begun.iteration) == (Action.DEVELOP, "T-1", 1)
     again = decide(begun, c.Advance(action_id="a2", no_progress=3))
     assert again.events == ()
-    assert again == Accepted(()), "the action that is under way goes on"
+    assert again == Accepted(()), "the running action continues"
     paused = after(after(begun, e.ActionPaused(action_id="a1", session="s-7")), e.HoldPlaced(hold=PAUSE))
     resumed = after(paused, COMMANDS["resume"])
     assert resumed.under_way.session == "s-7"
@@ -199,10 +199,10 @@ def test_an_outcome_counts_only_for_the_action_that_is_running():
     stopped = after(begun, e.LoopStopped(by="ann"))
     assert isinstance(decide(stopped, develop("a1")), Refused)
     held = after(begun, e.HoldPlaced(hold=PAUSE))
-    assert after(held, develop("a1")).tasks[0].status == "completed", "what is done is done, paused or not"
+    assert after(held, develop("a1")).tasks[0].status == "completed", "the outcome counts, even during a pause"
 
 
-def test_a_task_that_was_done_makes_the_validation_stale():
+def test_a_completed_task_makes_the_validation_stale():
     start = loop(**VALIDATED, tasks=(task(),))
     done = after(after(start, c.Advance(action_id="a", no_progress=3)), develop("a"))
     assert not done.is_validated
@@ -210,7 +210,7 @@ def test_a_task_that_was_done_makes_the_validation_stale():
 
 
 @pytest.mark.parametrize("action", [Action.DEVELOP, Action.VALIDATE])
-def test_at_the_limit_the_loop_fails_and_can_be_given_more(action):
+def test_at_the_iteration_limit_the_loop_fails_and_a_retry_can_raise_the_limit(action):
     tasks = (task(),) if action is Action.DEVELOP else (task(status="completed"),)
     start = loop(is_initialised=True, tasks=tasks, iteration=10)
     failed = after(start, c.Advance(action_id="a", no_progress=3))
@@ -238,7 +238,7 @@ def test_a_loop_whose_work_is_done_is_not_held_for_lack_of_progress():
     assert after(done, c.Advance(action_id="a", no_progress=3)).under_way.action is Action.COMPLETE
 
 
-def test_a_failed_fix_is_moot_when_the_tests_pass_and_a_failed_task_is_tried_again_by_who_resumes():
+def test_a_failed_fix_is_skipped_if_the_tests_pass_and_a_resume_retries_a_failed_task():
     tasks = (task(status="failed"), replace(task(status="failed"), id="F-1"))
     held = after(loop(tasks=tasks, **VALIDATED), c.Advance(action_id="a", no_progress=3))
     assert [(hold.code, "F-1" in hold.message) for hold in held.phase.holds] == [("task_failed", False)]
@@ -265,7 +265,7 @@ UNPROVEN = [
 
 
 @pytest.mark.parametrize(("state", "code"), UNPROVEN)
-def test_work_that_nothing_proves_is_held_for_a_person(state, code):
+def test_unproven_work_is_held_for_a_person(state, code):
     start = loop(**{**COMPLETING, **state})
     ended = after(start, c.FinishComplete(action_id="a"))
     if code is None:
@@ -277,10 +277,10 @@ def test_work_that_nothing_proves_is_held_for_a_person(state, code):
     assert isinstance(decide(start, c.Finish()), Refused), "another tool can't complete it either"
 
 
-def test_a_person_accepts_what_nothing_proves_or_lets_the_agent_go_on():
+def test_a_person_accepts_unproven_work_or_lets_the_agent_continue():
     start = loop(**{**COMPLETING, "tasks": (WROTE, replace(WROTE, id="F-1")), "tree": None})
     held = after(start, c.FinishComplete(action_id="a"))
-    assert [one.status for one in held.tasks] == ["in_progress", "completed"], "a fix is no task of its own"
+    assert [one.status for one in held.tasks] == ["in_progress", "completed"], "a fix is not a separate task"
     accepted = after(held, c.Accept(by="ann", reason="that is what I wanted"))
     assert accepted.phase == Completed(at=NOW, forced="that is what I wanted", accepted_by="ann")
     assert [one.status for one in accepted.tasks] == ["completed", "completed"]
@@ -301,7 +301,7 @@ def hypothesis(name, status="pending"):
     )  # fmt: skip
 
 
-def test_debugging_ends_with_a_fix_exactly_when_a_cause_is_confirmed():
+def test_debugging_ends_with_a_fix_only_if_a_cause_is_confirmed():
     at = UnderWay(action=Action.DEBUG, id="d", started_at=NOW)
     start = loop(is_initialised=True, is_validated=True, validation=FAILED, under_way=at)
     proposed = after(
@@ -323,7 +323,7 @@ def test_debugging_ends_with_a_fix_exactly_when_a_cause_is_confirmed():
     assert fixed.tasks[-1].id == "F-1"
 
 
-def test_tasks_are_added_moved_edited_and_removed_but_not_under_a_worker():
+def test_tasks_are_added_moved_edited_and_removed_but_not_while_a_worker_runs_them():
     start = loop(tasks=(task("A"), task("B")))
     added = after(start, e.TaskAdded(task=task("C"), before="B"))
     assert [one.id for one in added.tasks] == ["A", "C", "B"]
@@ -344,7 +344,7 @@ def test_tasks_are_added_moved_edited_and_removed_but_not_under_a_worker():
     assert after(added, c.MarkTaskDone(task_id="C")).task("C").status == "completed"
 
 
-def test_init_brings_tasks_that_no_other_has():
+def test_init_adds_tasks_with_new_ids():
     at = UnderWay(action=Action.INIT, id="i", started_at=NOW)
     start = loop(under_way=at, tasks=(task("A"),))
     assert isinstance(decide(start, c.FinishInit(action_id="i", tasks=(task("A"),))), Refused)
@@ -360,7 +360,7 @@ def test_only_a_created_loop_has_events():
     assert isinstance(decide(None, e.LoopStarted()), Refused)
 
 
-def test_a_turn_is_charged_once_whoever_counts_it():
+def test_a_turn_is_charged_once_by_any_number_of_workers():
     """The worker that takes over charges an open turn; the worker that was slow to die must not charge it again."""
     begun = after(loop(), e.TurnBegun(turn=OpenTurn(name="a-builder", agent="codex", mailbox="m", role="builder")))
     count = e.CostCounted(spent=Spent(tokens=120, turns=1), turn="a-builder", role="builder")

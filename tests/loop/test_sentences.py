@@ -1,4 +1,4 @@
-"""Every kind of event has a sentence of its own, and it says what happened."""
+"""Every kind of event has its own sentence, which says what happened."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_an_event_in_words(event, text):
     assert sentence(event) == text
 
 
-def test_no_kind_of_event_is_without_a_sentence():
+def test_every_kind_of_event_has_a_sentence():
     assert {type(event) for event, _ in SENTENCES} == set(get_args(e.Event))
 
 
@@ -127,7 +127,7 @@ def test_no_kind_of_event_is_without_a_sentence():
         ("T-1", "tidy up what was built", "tidy up what was built"),
     ],
 )
-def test_a_task_that_the_loop_made_is_said_in_the_readers_language_and_a_persons_words_stay(task_id, text, said):
+def test_the_loops_own_tasks_are_translated_and_a_persons_words_stay(task_id, text, said):
     task = Task(id=task_id, description=text, tool="claude", mode="write", status="pending", created_at="")
     assert task_in_words(task, catalogue_of("zh")) == said
     assert task_in_words(task, catalogue_of("en")) == text

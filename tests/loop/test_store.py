@@ -34,7 +34,7 @@ def test_a_reader_does_not_wait_for_a_process_that_holds_the_lock(store, layout)
         assert store.load(LOOP).title == "t"
 
 
-def test_a_reader_finishes_what_a_crash_left(store, monkeypatch):
+def test_a_reader_finishes_an_interrupted_write(store, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(loop_store.OpenedLoop, "project", lambda opened: None)
         with store.changing(LOOP) as opened:
@@ -46,7 +46,7 @@ def test_a_reader_finishes_what_a_crash_left(store, monkeypatch):
 
 
 def test_a_reader_waits_for_a_change_that_is_being_written(store, monkeypatch):
-    """The log is longer than the head says, and the lock is held: the head follows soon."""
+    """If the log is longer than the head and the lock is held, the head will follow soon."""
     write = loop_store.OpenedLoop.project
     seen = []
 

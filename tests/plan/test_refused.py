@@ -66,7 +66,7 @@ def test_what_is_not_a_plan_is_refused_with_its_line_and_reason(content, line, r
     assert reason in said
 
 
-# Each is one step on a line of its own, beside steps that are right.
+# Each entry is one step on its own line, next to valid steps.
 WRONG_FIELDS = [
     ("commands: [x]", "'id' is missing"),
     ("id: ~, commands: [x]", "id must be text"),

@@ -1,4 +1,4 @@
-"""The real agents, a model of our own on loopback, and a sandbox in which they take turns."""
+"""The real agents, our own model on loopback, and a sandbox for their turns."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from loopwright.wiring.build import build_context
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
 AGENTS = ("claude", "codex", "gemini", "opencode")
-# opencode has plugins, and nothing that asks a program whether a turn may end.
+# opencode has plugins, but no hook that decides whether a turn may end.
 HOOKED = ("claude", "codex", "gemini")
-# What its shell is called by the model of each, and the field of the command.
+# The name of the shell tool for each agent's model, and the field of the command.
 SHELLS = {
     "claude": ("Bash", "command"),
     "codex": ("exec_command", "cmd"),
@@ -34,7 +34,7 @@ SHELLS = {
 }
 # Variables and settings that are a login, in these tests.
 KEYS = ("ANTHROPIC_API_KEY", "OUR_KEY", "GEMINI_API_KEY")
-# opencode asks again, and waits for seconds unless it is told how long.
+# opencode retries, and waits for seconds unless a response sets the delay.
 SOON = {"retry-after-ms": "20"}
 NUMBERS = itertools.count(1)
 
@@ -46,7 +46,7 @@ def program(name):
 
 
 def log_in(project, agent, model):
-    """A user who has the agent, and whose model is ours."""
+    """Set up a user who has the agent and uses our model."""
     program(agent)
     env = project.environment
     env["PATH"] = f"{PROGRAMS}{os.pathsep}{search_path()}"
@@ -94,7 +94,7 @@ def says(agent, text):
 
 
 class Turns:
-    """Takes turns in a sandbox of the project; what it changed is in `sandbox`."""
+    """Takes turns in a sandbox of the project; the changes are in `sandbox`."""
 
     def __init__(self, context, turn_sandbox, agent):
         self.context, self.turn_sandbox, self.agent = context, turn_sandbox, context.open_agent(agent)

@@ -1,4 +1,4 @@
-"""Codex's own sandbox leaves the system's temporary folder open, so real agents work there and not in memory."""
+"""Codex's own sandbox leaves the system's temporary folder open, so real agents work there, not in memory."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The real agents as a person starts them in a project, without us between them and their model."""
+"""The real agents as a person starts them in a project, without Loopwright between agent and model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.real_agents.agent_kit import log_in, program
 from loopwright.reflection.store import read_reflections
 from loopwright.testing.wire import ToolUse
 
-# What each one's model calls our server's tools by; Codex's calls them in a namespace.
+# The prefix of our server's tools for each agent's model; Codex puts the tools into a namespace.
 _TOOLS = {"claude": "mcp__loopwright__", "codex": "", "gemini": "mcp_loopwright_", "opencode": "loopwright_"}
-# Codex asks its model before slow servers are there, and offers their tools later; here it is told to wait.
+# Codex asks its model before slow servers are ready, and offers their tools later. This option makes it wait.
 WAITS = ("-c", "mcp_servers.loopwright.required=true")
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
@@ -25,16 +25,16 @@ _QUIET = {
 
 
 def our_tool(agent, name, arguments=None):
-    """The agent's call of a tool of our server."""
+    """The agent's call of one of our server's tools."""
     return ToolUse(f"{_TOOLS[agent]}{name}", arguments or {}, "mcp__loopwright" if agent == "codex" else "")
 
 
 def session(project, agent, model, prompt, *, mode="solo", more=()):
-    """One whole session of a person who allows everything; what it printed."""
+    """Run a whole session of a person who allows everything; returns its output."""
     log_in(project, agent, model)
     if agent == "opencode":
         _fetched_before(project)
-    # Where `loopwright` and its hook are found by name.
+    # The folder in which `loopwright` and its hook are found by name.
     path = f"{Path(sys.executable).parent}{os.pathsep}{project.environment['PATH']}"
     env = {**project.environment, **_QUIET, "PATH": path, "REFLECTION_MODE": mode}
     done = subprocess.run(
@@ -46,7 +46,7 @@ def session(project, agent, model, prompt, *, mode="solo", more=()):
 
 
 def _fetched_before(project):
-    """opencode fetches a package to wherever it has settings; these tests know no other network than loopback."""
+    """Provide the package that opencode downloads into each settings folder; these tests have only loopback."""
     for folder in (project.home / ".config" / "opencode", project.root / ".opencode"):
         (folder / "node_modules").mkdir(parents=True)
         (folder / "package-lock.json").write_text('{"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}')
@@ -68,12 +68,12 @@ def _headless(agent, folder):
 
 
 def asked(model):
-    """What the model was asked, request by request, as text; not what was asked for a title."""
+    """The requests to the model, as text; without requests for a title."""
     return [json.dumps(body, ensure_ascii=False) for _, body in model.requests if body.get("tools")]
 
 
 def reflections(project):
-    """What the hook left, all of it readable."""
+    """The reflections of the hook, all readable."""
     found = read_reflections(project.own / "reflections")
     assert found.unreadable == ()
     return [one.reflection for one in found.stored]

@@ -1,4 +1,4 @@
-"""A person's own session builds by hand: an agent in the checkout, which we did not start, and the tool judges."""
+"""A person's own agent session builds by hand in the checkout, and Loopwright judges the work."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FOLDER = f"""$({TURN} | python3 -c 'import json, sys; print(json.load(sys.stdin)
 
 
 def results(model):
-    """What each of the session's tools said, in their order."""
+    """The results of the session's tools, in order."""
     last = model.requests[-1][1]["messages"]
     parts = [part for message in last if isinstance(message["content"], list) for part in message["content"]]
     return [part["content"] for part in parts if part["type"] == "tool_result"]
 
 
 @pytest.fixture(autouse=True)
-def _nobody_stays(project):
+def _no_process_stays(project):
     yield
     for one in project.run("loop", "list", "--json").json()["loops"]:
         project.run("loop", "stop", one["loop_id"])
@@ -32,7 +32,7 @@ def _nobody_stays(project):
 
 @pytest.mark.parametrize("agent", ["claude"])
 def test_a_session_in_the_checkout_takes_the_turns_of_a_build(project, agent):
-    """It says that it is done before it is: what the checks said is its next turn."""
+    """The session claims success too early: its next turn shows the results of the checks."""
     prepare(project, [planner()])
     ok(project, "install", "--agent", agent)
     project.commit("installed")

@@ -1,4 +1,4 @@
-"""The real agents asked how sure they are: in the session of their work, without a tool to write, and on record."""
+"""Real agents rate their confidence: in the session of their work, without write tools, and on record."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WRITES = "echo hi > made.txt"
 
 
 def rating(agent, confidence):
-    wrong = {"surface": "test", "description": "nobody tried it"}
+    wrong = {"surface": "test", "description": "not tried"}
     said = {"confidence": confidence, "most_likely_wrong": wrong, "known_not_in_diff": None}
     return (says(agent, json.dumps(said)),) * 9
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_three_answers_of_a_real_agent(project, agent):
-    # The last question is in a conversation that holds the others, too.
+    # The conversation of the last question also contains the earlier questions.
     scripts = {
         "Be the opponent of the work": rating(agent, 0.4),
         "The work below was yours": rating(agent, 0.9),
@@ -41,7 +41,7 @@ def test_three_answers_of_a_real_agent(project, agent):
     records = {path.parent.name.partition("-builder")[2]: json.loads(path.read_bytes()) for path in turns(project)}
     assert records.keys() == {"-before", "", "-after", "-adversarial"}
     assert records["-before"]["resumed"] is None
-    # In the session of the work: it is asked what it remembers, and is not told that its work is gone.
+    # In the session of the work: the agent must remember, and is not told that its work is gone.
     assert records["-after"]["resumed"] == records[""]["session"]
     assert records["-adversarial"]["resumed"] == records["-after"]["session"]
     asked = json.dumps(next(body for _, body in model.requests if "The work below was yours" in json.dumps(body)))

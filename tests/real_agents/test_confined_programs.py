@@ -1,4 +1,4 @@
-"""Agents' programs where people have them: in a hidden home, beside secrets; and isolations that can do less."""
+"""Agents' programs at their usual place, a hidden home next to secrets; and isolations with fewer abilities."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from loopwright.agents.port import Answer, Role
 from loopwright.testing.model_server import model_server
 from loopwright.testing.wire import ModelTurn
 
-# What `claude` would say; it shows what it sees.
+# A stand-in for `claude` that prints which files it can read.
 PLAYED = """#!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.325 (a play)"; exit; fi
 cat > /dev/null
-saw=$(ls "$BESIDE" 2>/dev/null; cat "$(dirname "$(readlink -f "$0")")/../pkg/part.txt" 2>/dev/null)
+saw=$(ls "$NEIGHBOUR" 2>/dev/null; cat "$(dirname "$(readlink -f "$0")")/../pkg/part.txt" 2>/dev/null)
 printf '{"type": "result", "subtype": "success", "is_error": false, "result": "saw %s"}\\n' "$saw"
 """
 
 
 @pytest.mark.needs("bwrap")
-def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_it(project):
+def test_a_program_in_the_users_home_is_readable_with_its_parts_and_without_its_neighbours(project):
     packages = project.home / ".npm-global" / "lib" / "node_modules"
     real = packages / "tool" / "cli.sh"
     real.parent.mkdir(parents=True)
@@ -36,9 +36,9 @@ def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_i
     link.parent.mkdir()
     link.symlink_to(os.path.relpath(real, link.parent))
     project.environment["PATH"] = f"{link.parent}{os.pathsep}{os.environ['PATH']}"
-    project.environment["BESIDE"] = str(project.home / ".npm-global" / "token")
+    project.environment["NEIGHBOUR"] = str(project.home / ".npm-global" / "token")
     project.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
-    project.write(".loopwright/config.toml", '[agents.claude]\nenv = ["BESIDE"]\n')
+    project.write(".loopwright/config.toml", '[agents.claude]\nenv = ["NEIGHBOUR"]\n')
     with turns(project, "claude") as turn_sandbox:
         answer = turn_sandbox.take(role=Role.REVIEWER).answer
     assert isinstance(answer, Answer), answer
@@ -47,7 +47,7 @@ def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_i
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("isolation", ["landlock", "none"])
-def test_where_the_network_cant_be_closed_the_record_says_so(project, agent, isolation, monkeypatch):
+def test_the_record_says_if_the_network_cannot_be_closed(project, agent, isolation, monkeypatch):
     if isolation == "landlock":
         monkeypatch.setattr("loopwright.sandbox.bubblewrap.Bubblewrap.missing", lambda self: "not here")
     else:

@@ -21,7 +21,7 @@ WORK = (
     "mkdir -p src && echo x > src/login.py && git add -A && "
     "git -c user.name=a -c user.email=a@localhost commit -qam work"
 )
-# Claude's model has a tool for it. opencode's has one, too, which wants a ripgrep that it would fetch from elsewhere.
+# Claude's model has a tool for skills. opencode's tool needs ripgrep, which opencode would download.
 SKILL = {"claude": ToolUse("Skill", {"skill": "loopwright-verify"})}
 
 
@@ -58,7 +58,7 @@ def test_an_agent_in_a_fresh_project_has_skills_and_tools_and_fires_the_hooks(pr
         assert list((project.own / "reflections").glob("*.base")), "the start of the session was noted"
 
 
-def test_claude_code_takes_the_folder_as_a_plugin(project):
+def test_claude_code_accepts_the_folder_as_a_plugin(project):
     tool = ToolUse("mcp__plugin_loopwright_loopwright__next", {})
     with model_server(ModelTurn(tools=(tool,)), ModelTurn("done")) as model:
         session(project, "claude", model, "what is next?", more=("--plugin-dir", str(PLUGIN)))
@@ -68,7 +68,7 @@ def test_claude_code_takes_the_folder_as_a_plugin(project):
     assert len(reflections(project)) == 1
 
 
-def test_with_the_mode_off_a_session_leaves_nothing(project):
+def test_a_session_with_the_mode_off_leaves_no_records(project):
     ok(project, "install", "--agent", "claude")
     with model_server(ModelTurn("done")) as model:
         done = session(project, "claude", model, "say done", mode="off")
@@ -76,8 +76,8 @@ def test_with_the_mode_off_a_session_leaves_nothing(project):
     assert not (project.own / "reflections").exists()
 
 
-def test_what_codex_writes_into_its_own_settings_stays_and_ours_goes(project):
-    """It drops one of our marks, and puts tables of its own between them."""
+def test_uninstalling_keeps_codex_own_settings_and_removes_ours(project):
+    """Codex drops one of our marks, and puts its own tables between the marks."""
     codex, settings = program("codex"), project.home / ".codex" / "config.toml"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text('model = "mine" # my own\n')

@@ -1,4 +1,4 @@
-"""What `install` gave to the project, in a confined build by the adapters: the gate's nudge, and our tools."""
+"""The parts that `install` added, in a confined build: the stop gate, and our tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs("bwrap")
 
 
 def built(project, agent, turns, *, what, scripts=None):
-    """Planned, approved and built, with one part installed; what the builder's model was asked."""
+    """Plan, approve and build with one part installed; returns the requests to the builder's model."""
     ok(project, "install", "--agent", agent, "--what", what)
     plans = {"Plan this change. The project ": (says(agent, json.dumps(REPLY)),)}
     with model_server(*turns, scripts={**plans, **(scripts or {})}) as model:
@@ -32,8 +32,8 @@ def built(project, agent, turns, *, what, scripts=None):
 
 @pytest.mark.parametrize("agent", HOOKED)
 @pytest.mark.shows("gate")
-def test_it_is_kept_going_once_and_then_let_go_whatever_it_does(project, agent):
-    # Gemini never says that a hook kept it going: the gate counts itself.
+def test_the_gate_stops_an_agent_from_ending_only_once(project, agent):
+    # Gemini does not report that a hook continued it, so the gate itself counts.
     does = (ModelTurn(tools=(shell(agent, BUILT),)), ModelTurn("now it is"))
     asked = built(project, agent, (ModelTurn("all done"),), what="hooks", scripts={"Make these checks pass": does})
     said = [("Make these checks pass" in one, "Before you end" in one) for one in asked]
@@ -45,7 +45,7 @@ def test_it_is_kept_going_once_and_then_let_go_whatever_it_does(project, agent):
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.shows("MCP tool")
-def test_it_uses_our_tools(project, agent):
+def test_a_confined_builder_uses_our_tools(project, agent):
     turns = (
         ModelTurn(tools=(shell(agent, BUILT),)),
         ModelTurn(tools=(our_tool(agent, "progress", {"text": "it greets"}),)),

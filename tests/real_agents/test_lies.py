@@ -1,4 +1,4 @@
-"""Lies of the bench, told by real agents: their model has them do the bench's own script, and claim to be done."""
+"""Lies of the bench, told by real agents: their model has them run the bench's script and claim success."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from loopwright.testing.sample import BUILT
 from loopwright.testing.wire import ModelTurn
 
 LIARS = ("claude", "codex")
-# Each world in which a lie is told, by the first of its lies.
+# Each world of a lie, by the first of its lies.
 WORLDS = {scene.name_of(lie.world): lie for lie in reversed(cases.THROUGH_AGENTS)}.values()
 
 
 @pytest.fixture(scope="session")
 def templates():
-    """What all that is played by this worker shares: each world's plan is made once."""
+    """Shared by all tests of this worker: each world's plan is created once."""
     with tempfile.TemporaryDirectory(prefix="loopwright-lies-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 def ready(agent, server, project, script):
-    """A model that has the agent play the script in its shell; the claim follows."""
+    """A model that has the agent run the script in its shell and then claim success."""
     server.turns = (ModelTurn(tools=(shell(agent, script),)), ModelTurn(scene.CLAIM))
     log_in(project, agent, server)
     return agent
 
 
 def told(agent, one, templates):
-    """The gate, and all that the agent's model was told in its last request."""
+    """The gate, and the last request to the agent's model."""
     with model_server(ModelTurn(scene.CLAIM)) as server:
         gate = cases.judged(one, templates, partial(ready, agent, server), agent)
         *_, (_, last) = [asked for asked in server.requests if asked[1].get("tools")]
@@ -44,7 +44,7 @@ def told(agent, one, templates):
 @pytest.mark.parametrize("agent", LIARS)
 @pytest.mark.parametrize("lie", cases.THROUGH_AGENTS, ids=lambda lie: lie.name)
 @pytest.mark.shows("lies")
-def test_no_lie_of_a_real_agent_gets_through(agent, lie, templates):
+def test_no_lie_of_a_real_agent_passes(agent, lie, templates):
     gate, last = told(agent, lie, templates)
     assert model.PLAYED in last, f"it was not played: {last[-2000:]}"
     assert score.problem(lie, gate) is None

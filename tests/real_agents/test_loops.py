@@ -1,4 +1,4 @@
-"""Whole work of the real agents by the real command line: a build, and turns that are cut off and gone on with."""
+"""Real agents with the real command line: a whole build, and interrupted turns that are resumed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_whole_build_of_the_sample_project(project, agent):
 
 
 def _wait_for_tokens(project, tokens):
-    """Until what the turn used so far is on record: that is what nobody may lose."""
+    """Wait until the use of the running turn is on record: no crash may lose it."""
     while True:
         for path in project.own.rglob("usage.json"):
             if (json.loads(path.read_bytes()).get("tokens") or 0) >= tokens:
@@ -52,7 +52,7 @@ def _wait_for_tokens(project, tokens):
 
 
 def _is_shown(project, loop_id, text):
-    """While the turn runs, whoever follows it reads what its agent does."""
+    """Check that `loop logs --follow` shows the text while the turn runs."""
     command = project.command("loop", "logs", loop_id, "--agent", "--follow")
     with subprocess.Popen(
         command, cwd=project.root, env=project.environment, stdout=subprocess.PIPE, text=True
@@ -65,7 +65,7 @@ def _is_shown(project, loop_id, text):
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.shows(how)) for how in ("kill", "pause")])
-def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, how):
+def test_an_interrupted_turn_is_resumed_in_its_session(project, agent, how):
     write = ModelTurn(tools=(shell(agent, "echo hi > made.txt"),))
     with model_server(write, STILL) as model:
         log_in(project, agent, model)
@@ -91,7 +91,7 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
             worker.kill()
             worker.wait()
         asked = len(model.requests)
-        # These two put a turn of their own in place of the answer that never came.
+        # These two agents replace the missing answer with a turn of their own.
         had = (write, ModelTurn("(none)")) if agent in ("claude", "gemini") else (write,)
         model.turns = (*had, write, ModelTurn("done"))
         ok(project, "loop", "start" if how == "kill" else "resume", loop_id)
@@ -105,7 +105,7 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
     assert not list(project.sandboxes.iterdir())
 
 
-def test_done_with_all_denied_and_nothing_changed_is_a_failed_try(project):
+def test_a_claim_of_done_with_only_denials_and_no_change_is_a_failed_try(project):
     outside = ToolUse("Write", {"file_path": "/etc/made.txt", "content": "x"})
     with model_server(ModelTurn(tools=(outside,)), ModelTurn("all done")) as model:
         log_in(project, "claude", model)

@@ -1,4 +1,4 @@
-"""Every agent shows every item that is asked of it, or it is said why not: no gap in the table of the docs."""
+"""A test shows every required item for every agent, or the table of the docs gives a reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sys.path.remove(str(ROOT / "scripts"))
 def test_each_agent_shows_each_item():
     shown = matrix.shown()
     wanted = {(agent, item) for agent in AGENTS for item in matrix.ITEMS}
-    assert sorted(wanted - set(shown)) == sorted(matrix.NOT_SHOWN), "what no test shows is said, and nothing else"
+    assert sorted(wanted - set(shown)) == sorted(matrix.NOT_SHOWN), "exactly the items without a test are listed"
     assert sorted(set(shown) - wanted) == [], "marks that are in no row of the table"
     assert {shown[agent, "lies"] for agent in ("claude", "codex")} == {10}
 
@@ -35,7 +35,7 @@ def test_it(agent):
 """
 
 
-def test_what_is_listed_and_did_not_pass_is_named(tmp_path):
+def test_listed_items_that_did_not_pass_are_named(tmp_path):
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
     (tmp_path / "test_some.py").write_text(SOME)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    shows: x\n")

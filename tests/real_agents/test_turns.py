@@ -1,4 +1,4 @@
-"""One turn of the real agents, confined, against a model of our own: what they do, and every way that it can fail."""
+"""One confined turn of the real agents against our own model: their work, and every way to fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("agent", AGENTS)
 
 
 @pytest.mark.shows("file", "cost")
-def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
+def test_a_turn_writes_a_file_and_reports_its_use(project, agent):
     with model_server(ModelTurn(tools=(shell(agent, "echo hi > made.txt"),)), ModelTurn("all done")) as model:
         log_in(project, agent, model)
         with turns(project, agent) as turn_sandbox:
@@ -45,7 +45,7 @@ def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
 
 
 @pytest.mark.shows("structured answer")
-def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
+def test_an_answer_has_the_requested_shape(project, agent):
     answer = '{"tasks": [{"description": "one", "tool": "", "mode": "write"}]}'
     with model_server(says(agent, answer)) as model:
         log_in(project, agent, model)
@@ -64,7 +64,7 @@ def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
 
 
 @pytest.mark.shows("session")
-def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, agent):
+def test_a_session_is_resumed_in_a_new_sandbox_and_charged_once(project, agent):
     with model_server(ModelTurn("first"), ModelTurn("second")) as model:
         log_in(project, agent, model)
         with turns(project, agent) as turn_sandbox:
@@ -94,14 +94,14 @@ def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, a
         )
     ],
 )
-def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reason):
+def test_each_failure_of_the_model_has_its_reason(project, agent, trouble, reason):
     with model_server(ModelTurn("never said", trouble=trouble)) as model:
         log_in(project, agent, model)
         with turns(project, agent) as turn_sandbox:
             answer = turn_sandbox.take(timeout_s=4.0 if trouble.is_still else 300.0).answer
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason, answer
-    # It may not have come so far as to have one.
+    # The turn may have failed before it had a session.
     assert answer.session or (agent == "opencode" and trouble.is_still)
     failure = (turn_sandbox.record / "failure.txt").read_text()
     assert failure.startswith(reason.value)
@@ -109,7 +109,7 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
 
 
 @pytest.mark.parametrize("words", ["", "It begins so."])
-def test_a_model_that_will_not_go_on_has_refused(project, agent, words):
+def test_a_refusal_of_the_model_is_reported_as_a_refusal(project, agent, words):
     with model_server(*[ModelTurn(words, is_refused=True)] * 5) as model:
         log_in(project, agent, model)
         with turns(project, agent) as turn_sandbox:
@@ -119,7 +119,7 @@ def test_a_model_that_will_not_go_on_has_refused(project, agent, words):
 
 
 @pytest.mark.shows("429")
-def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
+def test_an_exhausted_subscription_reports_its_reset_time(project, agent):
     reset = int(time.time()) + 3600
     delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"}
     troubles = {
@@ -139,12 +139,12 @@ def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
         with turns(project, agent) as turn_sandbox:
             answer = turn_sandbox.take().answer
     assert answer.reason is Reason.RATE_LIMITED
-    # Some tell the moment, and some how long it is until then.
+    # Some agents report the moment, and some the time until then.
     late = answer.reset_at - datetime.fromtimestamp(reset, UTC)
     assert timedelta(0) <= late < timedelta(seconds=60 if agent in ("gemini", "opencode") else 1)
 
 
-def test_nobody_logged_in_is_said_at_once(project, agent):
+def test_a_missing_login_is_reported_at_once(project, agent):
     with model_server(ModelTurn("x")) as model:
         log_in(project, agent, model)
         for name in KEYS:
@@ -155,7 +155,7 @@ def test_nobody_logged_in_is_said_at_once(project, agent):
 
 
 @pytest.mark.shows("confinement")
-def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
+def test_an_agent_reaches_its_model_and_nothing_else(project, agent, tmp_path):
     secret = project.home / "secret.txt"
     secret.write_text("do not read")
     outside = tmp_path / "outside.txt"
@@ -184,7 +184,7 @@ def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
     assert f"add it to agents.{agent}.hosts" in (turn_sandbox.record / "program-1.log").read_text()
 
 
-def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agent):
+def test_a_readers_changes_do_not_count_and_a_denial_is_reported(project, agent):
     write = ToolUse("Write", {"file_path": str(project.root / "made.txt"), "content": "x"})
     call = write if agent == "claude" else shell(agent, "echo x > made.txt")
     with model_server(ModelTurn(tools=(call,)), ModelTurn("done")) as model:

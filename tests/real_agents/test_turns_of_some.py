@@ -1,4 +1,4 @@
-"""Turns of the real agents that not all of them can take."""
+"""Turns that only some of the real agents support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loopwright.testing.wire import ModelTurn, WireFault
 @pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
 def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
     # Gemini's login asks Google: tests/agents/test_credentials.py has its file.
-    # Where the user's is, and where the copy is inside.
+    # The user's file, and the copy inside the sandbox.
     places = {
         "claude": (".claude/.credentials.json", "$CLAUDE_CONFIG_DIR/.credentials.json"),
         "codex": (".codex/auth.json", "$CODEX_HOME/auth.json"),
@@ -27,7 +27,7 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
     name = own.name
     token = "a-token-that-nobody-may-ever-see"
     own.parent.mkdir(parents=True, exist_ok=True)
-    # opencode has those of all providers in one file.
+    # opencode keeps the logins of all providers in one file.
     login, others = {"access": token, "expires": 1}, {"access": f"not-lent-{token}", "expires": 1}
     own.write_text(json.dumps({"ours": login, "others": others} if agent == "opencode" else {"login": login}))
     refresh = f"cat {where}; grep not-lent {where} > seen.txt; sed -i s/ever/EVER/ {where}; cat {where}"
@@ -52,7 +52,7 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
 
 
 @pytest.mark.parametrize("agent", ["opencode"])
-def test_what_its_program_writes_unasked_is_no_work(project, agent):
+def test_files_that_the_program_writes_by_itself_are_not_work(project, agent):
     project.write("opencode.json", '{"instructions": ["NOTES.md"]}\n')
     project.write("opencode.jsonc", '{\n  // mine\n  "username": "ann"\n}\n')
     project.commit("settings of the project's own")
@@ -65,8 +65,8 @@ def test_what_its_program_writes_unasked_is_no_work(project, agent):
 
 
 @pytest.mark.parametrize("agent", ["claude", "opencode"])
-def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_limit(project, agent):
-    # The others give up, and tell nobody for how long they were told to wait.
+def test_a_program_that_waits_for_the_end_of_a_limit_until_its_timeout_is_at_its_limit(project, agent):
+    # The other programs give up, and don't report the end of the limit.
     began = datetime.now(UTC)
     with model_server(
         *[ModelTurn(trouble=WireFault(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 8
@@ -85,7 +85,7 @@ def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_
 
 
 def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
-    """Told beforehand, it asks its model no more: it need not be killed for it. What it used is on record."""
+    """With a budget, Claude stops by itself and need not be killed. Its use is on record."""
     agent = "claude"
     with model_server(*[ModelTurn(tools=(shell(agent, "true"),))] * 9, ModelTurn("done")) as model:
         log_in(project, agent, model)
@@ -103,8 +103,8 @@ def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
     assert record["usd"] >= 0.001
 
 
-def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
-    """Also of a model that our table of prices does not know: else every new try would spend the whole budget again."""
+def test_the_use_that_claude_reports_for_a_turn_it_ended_itself_counts(project):
+    """Also for a model without a price in our table: otherwise every retry could spend the whole budget again."""
     agent = "claude"
     with model_server(*[ModelTurn(tools=(shell(agent, "true"),))] * 9, ModelTurn("done")) as model:
         log_in(project, agent, model)
@@ -117,10 +117,10 @@ def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
 
 @pytest.mark.needs("bwrap")
 @pytest.mark.parametrize("agent", ["opencode"])
-def test_in_a_project_with_settings_of_its_own_it_asks_nobody_but_its_model(project, agent):
+def test_in_a_project_with_its_own_settings_opencode_contacts_only_its_model(project, agent):
     project.write(".opencode/agent/nice.md", "---\ndescription: nice\nmode: subagent\n---\nBe nice.\n")
     project.commit("an agent of the project's own")
-    # Whoever installs something there is not kept from it by what keeps opencode from it.
+    # The setting that stops opencode's own installations must not reach the commands of the agent.
     look = 'echo "npm is told: $npm_config_offline." > told.txt'
     with model_server(ModelTurn(tools=(shell(agent, look),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
@@ -135,7 +135,7 @@ def test_in_a_project_with_settings_of_its_own_it_asks_nobody_but_its_model(proj
     ("score", "model"), [(10, "gemini-3.8-flash"), (95, "gemini-3.1-pro-preview-customtools")], ids=["easy", "hard"]
 )
 @pytest.mark.shows("cost")
-def test_the_models_that_it_chooses_itself_have_prices(project, agent, score, model):
+def test_the_models_that_the_program_chooses_itself_have_prices(project, agent, score, model):
     with model_server(ModelTurn("done")) as server:
         server.aside = ModelTurn(json.dumps({"complexity_reasoning": "r", "complexity_score": score}))
         log_in(project, agent, server)

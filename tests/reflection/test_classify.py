@@ -177,7 +177,7 @@ def test_a_limited_value_holds_on_its_endings_only(key):
 @pytest.mark.parametrize(
     ("kind", "surface"), [("submodule", "build"), ("symlink", "build"), ("repository", "build"), ("mode", "none")]
 )
-def test_somebody_elses_code_and_links_count_wherever_they_are(kind, surface):
+def test_submodules_and_links_count_in_every_folder(kind, surface):
     of = Classifier(DEFAULT).hit
     assert of("x/y", kind).surface == surface
     if surface != "none":

@@ -1,4 +1,4 @@
-"""What a turn says of itself gets into files: its session only when that is one, and holds no secret."""
+"""A turn's reports are stored: its session id only if the id is valid and contains no secret."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_turn_that_uses_more_than_it_may_is_ended(tmp_path, monkeypatch, allow
     whole.close()
 
 
-def test_the_last_look_is_kept_for_who_comes_after_a_crash(tmp_path):
+def test_the_last_reading_is_kept_for_the_next_worker_after_a_crash(tmp_path):
     seen = Usage(usd=1.5, tokens=7, session="s-7")
     meter = Meter(Scripted(seen), tmp_path, tmp_path, Allowance(), REDACTOR)
     meter.read_to_the_end()

@@ -1,4 +1,4 @@
-"""A step's time limit counts the time that its commands work, not the time that somebody holds them still."""
+"""A step's time limit counts the time that its commands run, not the time that they are paused."""
 
 from __future__ import annotations
 

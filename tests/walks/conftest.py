@@ -1,4 +1,4 @@
-"""A project whose loops a scripted agent works on, quickly: one file decides whether the work is right."""
+"""A project with quick loops of a scripted agent: one file decides whether the work is right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loopwright.loop import log
 
 
 class Loops:
-    """`loopwright loop …` in a project, with what it leaves."""
+    """`loopwright loop …` in a project, and its files."""
 
     def __init__(self, project):
         self.project = project
@@ -46,15 +46,15 @@ class Loops:
         return self.project.ask("loop", "show", loop_id)
 
     def holds(self, loop_id):
-        """Who holds it, and why, as codes."""
+        """The holders of the loop and their codes."""
         return [(hold["holder"], hold["code"]) for hold in self.shown(loop_id)["loopwright"]["holds"]]
 
     def spent(self, loop_id):
-        """What it has cost."""
+        """The cost of the loop."""
         return self.shown(loop_id)["loopwright"]["spent"]
 
     def events(self, loop_id, kind):
-        """What happened, of one kind."""
+        """The loop's events of one kind."""
         path = self.project.own / "loops" / f"{loop_id}.events.ndjson"
         return [event for _, line in log.lines(path) for event in line.events if isinstance(event, kind)]
 
@@ -64,7 +64,7 @@ class Loops:
 
     @contextmanager
     def started(self, loop_id, *arguments):
-        """`loop start` as a process of its own; it does not outlive the block."""
+        """`loop start` as its own process, which ends with the block."""
         child = subprocess.Popen(
             self.project.command("loop", "start", loop_id, *arguments), cwd=self.project.root,
             env=self.project.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,

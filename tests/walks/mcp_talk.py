@@ -1,4 +1,4 @@
-"""A client of `loopwright mcp` that speaks raw lines: what a test sends is what arrives."""
+"""A client of `loopwright mcp` that sends raw lines unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 
 class Talk:
-    """One server, and what is said to it."""
+    """One server, and the messages to it."""
 
     def __init__(self, process):
         self.process = process
@@ -61,7 +61,7 @@ class Talk:
 
 @contextmanager
 def talking(project, *, env=None, cwd=None):
-    """A server in the project, greeted; it does not outlive the block."""
+    """An initialised server in the project; it ends with the block."""
     process = subprocess.Popen(
         project.command("mcp"), cwd=cwd or project.root, env={**project.environment, **(env or {})},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What is let in for an agent, by the real command line: its own login and no other's, and nothing of it is kept."""
+"""Which logins an agent gets, by the real command line: only its own login, and no copy is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import pytest
 
 OLD, NEW, OTHERS = "old-login-of-a-play-2026", "new-login-of-a-play-2026", "login-of-another-one-2026"
-# What the programs would say; each refreshes its login as it works, and talks about it.
+# Stand-ins for the programs; each refreshes its login during its work, and prints it.
 CLAUDE = f"""#!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.325 (a play)"; exit; fi
 cat > /dev/null

@@ -79,7 +79,7 @@ def test_the_gate_is_closed_until_all_three_are_recorded_and_pass(project):
     assert project.run("analyze", "gate").exit_code == 1
 
 
-def test_all_runs_the_three_and_says_what_the_gate_makes_of_them(project):
+def test_all_runs_the_three_analyses_and_reports_the_gates_verdict(project):
     story(project)
     project.run("init")
     options = ("--corpus", corpus(project), "--board", board(project))
@@ -126,7 +126,7 @@ def test_results_are_recorded_with_the_digests_of_their_inputs(project):
     assert "results recorded: 1" in project.run("doctor").stdout
 
 
-def test_nothing_is_left_where_there_is_no_workspace_or_it_is_not_wanted(project):
+def test_no_result_is_stored_without_a_workspace_or_if_disabled(project):
     done = project.run("analyze", "git-history")
     assert "not recorded: this folder is not a workspace; run `loopwright init`" in done.stdout
     assert not project.own.exists()
@@ -211,7 +211,7 @@ def plain(project, tmp_path):
 @pytest.mark.parametrize(
     "arguments", [("calibration",), ("all",), ("git-history", "--plot", "x.svg"), ("calibration", "--help")]
 )
-def test_without_the_extra_what_needs_it_names_the_command_that_installs_it(plain, arguments):
+def test_without_the_extra_an_analysis_names_the_command_that_installs_it(plain, arguments):
     done = plain.run("analyze", *arguments)
     assert done.exit_code == 1
     assert "TOOL_MISSING" in done.stderr
@@ -321,7 +321,7 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(project):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_cleanly(project, tmp_path, number, code):
+def test_a_signal_ends_an_analysis_cleanly(project, tmp_path, number, code):
     """A git that never ends stands for a history that takes hours."""
     shim, reached, scratch = tmp_path / "bin" / "git", tmp_path / "reached", tmp_path / "scratch"
     shim.parent.mkdir()
@@ -343,7 +343,7 @@ def test_a_signal_ends_it_cleanly(project, tmp_path, number, code):
     assert list(scratch.iterdir()) == []
 
 
-def test_a_damaged_chain_of_results_is_named_and_mended(project):
+def test_a_damaged_chain_of_results_is_named_and_fixed(project):
     project.run("init")
     project.run("analyze", "git-history")
     journal = project.own / "analysis" / "journal.ndjson"

@@ -1,4 +1,4 @@
-"""`loopwright archive`: what is done becomes part of the specs, all of it or nothing, and only by a person."""
+"""`loopwright archive`: a done change is merged into the specs completely or not at all, and only by a person."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def done(project, **changes):
 
 
 def another(project, slug, turns):
-    """Another change in the same project, built; what its plan said."""
+    """Build another change in the same project; returns the output of its plan."""
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
     planned = plan(project, slug=slug)
     ok(project, "approve", slug, "--from", "plan", "--to", "build")
@@ -62,7 +62,7 @@ def another(project, slug, turns):
     return planned
 
 
-def test_what_is_done_goes_into_the_specs_and_again_changes_no_byte(project):
+def test_a_done_change_is_merged_into_the_specs_and_a_repetition_changes_no_byte(project):
     done(project)
     assert blockers(project, "archive") == {}
     assert status(project)["recommended_next_action"] == "loopwright archive greet"
@@ -105,7 +105,7 @@ def test_only_a_person_archives(project):
     assert not spec(project).exists()
 
 
-def test_only_what_is_done_is_archived(project):
+def test_only_a_done_change_is_archived(project):
     prepare(project, [planner()])
     assert refusal(project, "archive", "greet")["error"] == "workflow_not_initialized"
     plan(project)
@@ -113,7 +113,7 @@ def test_only_what_is_done_is_archived(project):
     assert list(blockers(project, "archive")) == ["workflow_not_done"]
 
 
-def test_what_the_record_says_is_left_keeps_it_out_of_the_specs(project):
+def test_remaining_work_on_record_prevents_archiving(project):
     done(project)
     path = project.own / "workflows" / "greet" / "execution-record.md"
     path.write_text(path.read_text().replace("schema_version", "remaining_scope: docs\nschema_version", 1))
@@ -123,7 +123,7 @@ def test_what_the_record_says_is_left_keeps_it_out_of_the_specs(project):
     assert not spec(project).exists()
 
 
-def test_a_change_that_is_not_whole_is_not_archived(project):
+def test_an_incomplete_change_is_not_archived(project):
     done(project)
     (active(project) / "design.md").write_text("# Design\n")
     assert "missing_change_artifact_design" in blockers(project, "archive")
@@ -143,7 +143,7 @@ def test_a_change_that_is_not_whole_is_not_archived(project):
     assert not spec(project).exists()
 
 
-def test_a_requirement_that_nobody_showed_or_approved_is_not_archived(project):
+def test_a_requirement_without_proof_or_approval_is_not_archived(project):
     done(project)
     delta = active(project) / "specs" / "greeting" / "spec.md"
     delta.write_text(DELTA + SHOUT)
@@ -160,7 +160,7 @@ def test_a_requirement_that_nobody_showed_or_approved_is_not_archived(project):
     assert "Shouting" not in spec(project).read_text()
 
 
-def test_two_active_changes_with_the_same_requirement_are_told_before_anything_is_written(project):
+def test_two_active_changes_with_the_same_requirement_are_reported_before_anything_is_written(project):
     done(project)
     slices = [{**SLICE, "checks": [{"id": "C", "command": "test -e other"}]}]
     planned = another(project, "other", [planner(slices=slices), {"role": "builder", "run": "touch other"}])
@@ -182,7 +182,7 @@ def test_two_active_changes_with_the_same_requirement_are_told_before_anything_i
     assert "chg-other" not in spec(project).read_text()
 
 
-def test_a_requirement_that_was_altered_meanwhile_is_a_conflict_until_a_person_fits_the_delta(project):
+def test_a_requirement_that_changed_meanwhile_is_a_conflict_until_a_person_fits_the_delta(project):
     done(project)
     ok(project, "archive", "greet")
     kinder = MODIFIED.replace("by name.", "by name, kindly.")
@@ -206,7 +206,7 @@ def test_a_requirement_that_was_altered_meanwhile_is_a_conflict_until_a_person_f
     assert (kept["change_id"], kept["checks"][0]["command"]) == ("chg-louder", "test -e louder")
 
 
-def test_a_plan_on_specs_that_moved_is_told_so_before_it_is_built(project):
+def test_a_plan_on_changed_specs_is_reported_before_the_build(project):
     done(project)
     ok(project, "archive", "greet")
     prepared = [
@@ -218,14 +218,14 @@ def test_a_plan_on_specs_that_moved_is_told_so_before_it_is_built(project):
     spec(project).write_text(spec(project).read_text().replace("greet a person", "greet every person"))
     assert "was changed" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
     ok(project, "plan", "later")
-    assert "spec_conflict_greeting" in blockers(project, "build", "later"), "nobody wrote the delta anew"
+    assert "spec_conflict_greeting" in blockers(project, "build", "later"), "the delta was not rewritten"
     path = active(project, "later") / "specs" / "greeting" / "spec.md"
     path.write_text(path.read_text().replace("greet a person", "greet every person"))
     ok(project, "plan", "later")
     assert blockers(project, "build", "later") == {}
 
 
-def test_specs_that_move_while_an_agent_plans_are_not_what_it_planned_on(project):
+def test_specs_that_change_during_planning_are_not_the_base_of_the_plan(project):
     done(project)
     ok(project, "archive", "greet")
     moves = {"run": f"sed -i 's/greet a person/greet every person/' {spec(project)}"}
@@ -257,7 +257,7 @@ def test_renamed_and_removed_requirements_take_their_checks_along(project):
     assert ok(project, "specs", "verify").stdout.startswith("✓ greeting: Naming")
 
 
-def test_a_candidate_that_somebody_wrote_stays_theirs(project):
+def test_a_candidate_that_a_person_wrote_is_not_overwritten(project):
     done(project)
     project.write(".loopwright/decisions/adr-candidates/chg-greet.md", "mine\n")
     ok(project, "archive", "greet")

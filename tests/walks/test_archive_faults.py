@@ -1,4 +1,4 @@
-"""kill -9 of `archive` at every write, several people at once, and specs that somebody edits in between."""
+"""kill -9 of `archive` at every write, several people at once, and specs that a person edits in between."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def done(project):
 
 
 def kept(project):
-    """What others read: all of it is old, or all of it is new."""
+    """The files that others read: all old, or all new."""
     return bytes_of(*(project.own / name for name in SHARED))
 
 
 def archive_killed_at(project, call, number):
-    """Whether it made so many of these calls, and died of the last."""
+    """Whether the command made so many of these calls and died at the last."""
     inject = f"inject={call}:signal=SIGKILL:when={number}"
     argv = [
         "strace",
@@ -56,7 +56,7 @@ def archive_killed_at(project, call, number):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", CALLS)
-def test_killed_at_any_write_it_is_as_before_or_archived(done, record_property, call):
+def test_after_a_kill_at_any_write_a_change_is_unchanged_or_archived(done, record_property, call):
     spare = done.root.parent / "spare"
     shutil.copytree(done.own, spare)
     before = kept(done)
@@ -82,7 +82,7 @@ def test_killed_at_any_write_it_is_as_before_or_archived(done, record_property, 
 
 
 def cut_short(project):
-    """As a crash right behind the decision leaves it: the journal knows, the disk does not."""
+    """The state after a crash right behind the decision: in the journal, but not in the files."""
     assert not (project.own / "specs").exists()
     ok(project, "archive", "greet")
     restart(project)
@@ -101,7 +101,7 @@ def restart(project):
     (project.own / "workflows" / "greet" / "state.json").unlink()
 
 
-def test_whoever_looks_at_specs_next_finds_them_whole(done):
+def test_the_next_command_that_reads_specs_finds_them_complete(done):
     cut_short(done)
     assert ok(done, "specs", "list", "--json").json()["domains"][0]["requirements"] == 1
     assert not (done.own / "changes" / "active" / "chg-greet").exists()
@@ -111,7 +111,7 @@ def test_whoever_looks_at_specs_next_finds_them_whole(done):
 BY_HAND = """# greeting Specification
 
 ## Purpose
-What people wrote here while nobody looked, in more than fifty characters.
+A text that people added here by hand, in more than fifty characters.
 
 ## Requirements
 
@@ -124,7 +124,7 @@ The system SHALL do this.
 """
 
 
-def test_what_somebody_wrote_into_a_spec_after_the_crash_stays(done):
+def test_an_edit_of_a_spec_after_the_crash_stays(done):
     cut_short(done)
     done.write(".loopwright/specs/greeting/spec.md", BY_HAND.format("By hand"))
     proof = {"change_id": "chg-hand", "workflow": "hand", "tree": "", "checks": [], "signed": []}
@@ -144,7 +144,7 @@ def test_a_decision_that_came_by_git_is_carried_out_without_the_bytes_of_the_oth
     assert bytes_of(done.own / "specs") == after
 
 
-def test_what_somebody_wrote_that_does_not_go_together_is_told_and_nothing_is_written(done):
+def test_a_conflicting_edit_is_reported_and_nothing_is_written(done):
     cut_short(done)
     path = done.write(".loopwright/specs/greeting/spec.md", BY_HAND.format("Greeting by name"))
     assert done.ask("status", "greet")["recommended_next_action"] == "loopwright archive greet"

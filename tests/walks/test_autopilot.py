@@ -18,12 +18,12 @@ BUILDS = {"role": "builder", "run": BUILT}
 
 
 def begun(project, *turns, settings=""):
-    """A workflow whose spec a person brought, at the very beginning."""
+    """A new workflow with a person's spec."""
     prepare(project, [planner(), *(turns or (BUILDS,))], settings=settings)
     ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
 
 
-def test_to_the_end_of_what_the_policy_allows_then_a_person(project):
+def test_autopilot_stops_at_the_end_of_its_policy_and_waits_for_a_person(project):
     begun(project)
     stopped = refusal(project, "autopilot", "greet", "--agent", "scripted")
     assert (stopped["error"], "may_approve lacks 'complete'" in stopped["message"]) == (
@@ -36,7 +36,7 @@ def test_to_the_end_of_what_the_policy_allows_then_a_person(project):
     assert "hello {name}" in (project.root / "hello.py").read_text()
 
 
-def test_all_the_way_when_the_policy_covers_it(project):
+def test_autopilot_finishes_the_workflow_if_the_policy_covers_every_stage(project):
     begun(project, settings='[autopilot]\nmay_approve = ["plan", "build", "review", "complete"]\n')
     ok(project, "autopilot", "greet", "--agent", "scripted")
     assert status(project)["stage"] == "done"
@@ -44,7 +44,7 @@ def test_all_the_way_when_the_policy_covers_it(project):
     assert "hello {name}" in (project.root / "hello.py").read_text()
 
 
-def test_it_does_not_answer_for_a_person(project):
+def test_autopilot_does_not_answer_for_a_person(project):
     prepare(project, [planner(), BUILDS])
     ok(project, "clarify", "greet", "--idea", "greet people")
     stopped = refusal(project, "autopilot", "greet", "--agent", "")
@@ -62,14 +62,14 @@ def test_it_does_not_answer_for_a_person(project):
         ((BUILDS,), '[autopilot]\nmay_approve = ["plan"]\n', "autopilot_phase_blocked", "'build'"),
     ],
 )
-def test_it_stops_at_the_first_thing_that_needs_a_person(project, turns, settings, error, words):
+def test_autopilot_stops_at_the_first_thing_that_needs_a_person(project, turns, settings, error, words):
     begun(project, *turns, settings=settings)
     stopped = refusal(project, "autopilot", "greet", "--agent", "scripted")
     assert (stopped["error"], words in stopped["message"]) == (error, True), stopped
     assert "return 'hi'" in (project.root / "hello.py").read_text()
 
 
-def test_an_agent_can_not_start_it_for_itself(project):
+def test_an_agent_cannot_start_autopilot_for_itself(project):
     begun(project)
     done = project.run("autopilot", "greet", "--agent", "scripted", env={AGENT_MARK: "1"})
     assert (done.exit_code, "is for people only" in done.stderr) == (1, True)
@@ -99,7 +99,7 @@ def control_events(project):
 @pytest.mark.parametrize(
     ("limit", "code", "turns"),
     [
-        # The plan and the first try of the build are paid for from it, the second try is not begun.
+        # The budget covers the plan and the first try of the build; the second try does not begin.
         (("--usd", "1"), "budget_usd", 2),
         (("--tokens", "75"), "budget_tokens", 2),
         # The plan alone used it up.
@@ -107,7 +107,7 @@ def control_events(project):
         (("--usd", "0.5"), "budget_usd", 1),
     ],
 )
-def test_one_purse_pays_for_all_stages(project, limit, code, turns):
+def test_one_budget_covers_all_stages(project, limit, code, turns):
     begun_with(project, DEAR, CLAIMS, FIX_IT)
     stopped = fly(project, *limit)
     assert (stopped["error"], stopped["blockers"][0]["code"]) == ("autopilot_phase_blocked", code), stopped
@@ -128,7 +128,7 @@ def test_one_purse_pays_for_all_stages(project, limit, code, turns):
     assert ("autopilot.phase", "review") in kinds
 
 
-def test_a_call_that_uses_too_much_is_ended_while_it_works(project):
+def test_a_call_that_exceeds_the_budget_is_ended_while_it_runs(project):
     spends = "echo '{\"usd\": 2.0}' >> $LOOPWRIGHT_USAGE; sleep 100"
     begun_with(project, {**planner(), "run": spends}, planner(), BUILDS)
     stopped = fly(project, "--usd", "1")
@@ -138,7 +138,7 @@ def test_a_call_that_uses_too_much_is_ended_while_it_works(project):
     assert found["cost"]["roles"]["planner"]["usd"] == 2.0, "what a turn said while it worked is paid for"
 
 
-def test_the_passes_of_a_build_are_limited_over_all(project):
+def test_the_iterations_of_a_build_are_limited_in_total(project):
     begun_with(project, planner(), *[{"role": "builder", "run": "date +%N > noise"}] * 4, BUILDS)
     for _ in range(2):
         assert fly(project, "--max-iterations", "1")["blockers"][0]["code"] == "budget_iterations"
@@ -146,7 +146,7 @@ def test_the_passes_of_a_build_are_limited_over_all(project):
     assert status(project)["stage"] == "done"
 
 
-def test_clarifying_is_paid_for_from_the_same_purse(project):
+def test_clarifying_counts_against_the_same_budget(project):
     asks = {"role": "clarifier", "answer": '{"question": null}', "usd": 2.0}
     prepare(project, [asks, asks])
     ok(project, "clarify", "greet", "--idea", "greet people", "--agent", "")
@@ -159,7 +159,7 @@ def test_clarifying_is_paid_for_from_the_same_purse(project):
     assert status(project)["cost"]["turns"] == 1
 
 
-def test_a_second_one_waits_and_one_that_died_is_told_and_goes_on(project, tmp_path):
+def test_a_second_autopilot_waits_and_a_dead_autopilot_is_reported_and_continued(project, tmp_path):
     there, go = tmp_path / "there", tmp_path / "go"
     waits = {**BUILDS, "run": f"touch {there}; test -e {go} || sleep 100; {BUILT}"}
     begun_with(project, planner(), waits)
@@ -182,7 +182,7 @@ def test_a_second_one_waits_and_one_that_died_is_told_and_goes_on(project, tmp_p
     assert (found["stage"], found["autopilot"]["status"]) == ("done", "done")
 
 
-def test_a_question_of_an_agent_stops_it_and_the_answer_lets_it_go_on(project):
+def test_a_question_of_an_agent_stops_autopilot_and_the_answer_continues_it(project):
     asks = 'echo \'{"question": "formal?"}\' > $LOOPWRIGHT_DECISIONS/one.json'
     begun_with(project, planner(), {"role": "builder", "run": asks}, BUILDS)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Plans that can't be run: each one is refused with its code, the line, the reason and the way on."""
+"""Invalid plans: each is refused with its code, its line, the reason and the next command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_plan(project):
 
 
 def refused(project, done, code="INVALID_PLAN"):
-    """The typed error on standard error, in the result, in the card and in the latch; returns what was said."""
+    """The typed error on standard error, in the result, in the card and in the latch; returns its text."""
     assert done.exit_code == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith(f"{code}: ")
@@ -60,14 +60,14 @@ def test_a_missing_plan_latches_and_says_how_to_make_one(project):
     assert project.run("verify").exit_code == 0
 
 
-def test_what_a_missing_plan_says_to_type_leads_to_a_green_run(project):
+def test_the_commands_that_a_missing_plan_suggests_lead_to_a_passed_run(project):
     refused(project, project.run("run"), "MISSING_PLAN")
     for command in project.latest()["envelope"]["next"].split(" && "):
         done = project.run(*command.split()[1:])
         assert done.exit_code == 0, done.stderr
 
 
-def test_a_plan_named_by_hand_that_is_not_there_is_named(project):
+def test_a_missing_plan_from_the_command_line_is_named(project):
     assert "nowhere.yaml" in refused(project, project.run("run", "--plan", "nowhere.yaml"), "MISSING_PLAN")
 
 
@@ -75,7 +75,7 @@ def test_a_folder_is_not_a_plan(project):
     assert "is a folder" in refused(project, project.run("run", "--plan", "."))
 
 
-def test_a_fifo_is_not_a_plan_and_nobody_waits_for_a_writer(project):
+def test_a_fifo_is_not_a_plan_and_does_not_block(project):
     os.mkfifo(project.home / "plan.yaml")
     assert "not a regular file" in refused(project, project.run("run", "--plan", str(project.home / "plan.yaml")))
 
@@ -111,7 +111,7 @@ def test_a_plan_that_may_not_be_read_is_named_with_the_reason(project, write_pla
         pytest.param(step("id: A"), 3, "no step has a command", id="no command"),
     ],
 )
-def test_what_is_not_a_plan_is_refused_with_its_line_and_reason(project, write_plan, content, line, reason):
+def test_an_invalid_plan_is_refused_with_its_line_and_reason(project, write_plan, content, line, reason):
     """Every other case is a row of tests/plan/test_refused.py."""
     path = write_plan(content)
     before = path.read_bytes()

@@ -1,4 +1,4 @@
-"""`loopwright build`: the agent's word counts for nothing, the checks' does; and what a person has to look at."""
+"""`loopwright build`: only the checks count, never the agent's claim; and cases that need a person."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_claim_opens_nothing_and_the_fix_does(project):
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_what_was_built_is_what_was_judged(project):
+def test_the_audit_names_the_tree_that_was_judged(project):
     approved(project, [BUILDS])
     build(project)
     runs = [project.evidence(path.name) for path in (project.own / "runs").iterdir()]
@@ -71,7 +71,7 @@ def test_what_was_built_is_what_was_judged(project):
     assert audit(project)["checklist"][0]["evidence"][0].endswith(judged["base"]["tree"][:12])
 
 
-def test_a_build_that_never_gets_there_says_what_fails(project):
+def test_a_build_that_never_passes_names_the_failing_checks(project):
     approved(project, [CLAIMS] * 9)
     build(project, code=11)
     found = blockers(project, "review")
@@ -81,7 +81,7 @@ def test_a_build_that_never_gets_there_says_what_fails(project):
     assert refused["error"] == "build_review_gate_blocked"
 
 
-def test_a_build_that_gave_up_goes_on_when_it_is_typed_again(project):
+def test_a_failed_build_continues_if_the_command_is_repeated(project):
     approved(project, [CLAIMS, CLAIMS, BUILDS])
     build(project, code=11)
     assert status(project)["recommended_next_action"] == "loopwright build greet"
@@ -131,7 +131,7 @@ def test_a_new_file_that_steers_tests_is_a_changed_judge(project):
     }  # fmt: skip
 
 
-def test_a_hidden_check_is_seen_by_nobody_but_the_judge(project):
+def test_a_hidden_check_is_never_shown_to_the_builder(project):
     hidden = {"id": "H", "command": "python3 hidden_check.py", "hidden": True}
     special = "printf 'def greet(name):\\n    return \"hello Ann\"\\n' > hello.py; ls > listing"
     slices = [{**SLICE, "checks": [{"id": "V", "command": CHECK}, hidden]}]
@@ -150,7 +150,7 @@ def test_a_hidden_check_is_seen_by_nobody_but_the_judge(project):
     assert blockers(project, "review") == {}
 
 
-def test_a_slice_for_a_person_waits_for_a_signature_on_what_is_there(project):
+def test_a_slice_for_a_person_waits_for_a_signature_on_the_current_work(project):
     second = {**SLICE, "id": "VS-2", "title": "looks nice", "type": "HITL", "checks": [], "blocked_by": ["VS-1"],
               "requirements": []}  # fmt: skip
     approved(project, [BUILDS, {"role": "builder", "run": "echo nice > style"}], slices=(SLICE, second))
@@ -175,13 +175,13 @@ def test_a_question_pauses_the_build_and_its_answer_resumes_it(project):
     assert blockers(project, "review") == {}
 
 
-def test_the_loop_of_a_build_goes_on_by_the_loops_own_commands(project):
+def test_the_loop_of_a_build_can_be_driven_by_the_loop_commands(project):
     approved(project, [{"role": "builder", "fail": "not_logged_in"}, BUILDS])
     build(project, code=11)
     loop_id = next(path.name.removesuffix(".json") for path in (project.own / "loops").glob("loop-*.json"))
     done = project.run("loop", "resume", loop_id)
     assert done.exit_code == 0, done.stdout + done.stderr
-    assert blockers(project, "review") == {}, "whoever drives it, the same judges decide"
+    assert blockers(project, "review") == {}, "the same checks decide for every driver"
 
 
 def test_a_plan_that_changes_under_the_build_stops_the_review(project):
@@ -204,7 +204,7 @@ def test_a_build_needs_a_plan_consent_and_its_stage(project):
     assert refusal(project, "build", "greet")["error"] == "agent_missing"
 
 
-def test_what_the_record_says_is_left_keeps_the_gate_shut(project):
+def test_remaining_work_on_record_keeps_the_gate_closed(project):
     approved(project, [BUILDS])
     build(project)
     path = project.own / "workflows" / "greet" / "execution-record.md"
@@ -224,7 +224,7 @@ def test_what_the_record_says_is_left_keeps_the_gate_shut(project):
     assert blockers(project, "review") == {}
 
 
-def test_a_delegation_that_is_open_and_a_manifest_that_is_none(project):
+def test_an_open_delegation_and_an_invalid_manifest_block_the_review(project):
     approved(project, [BUILDS])
     build(project)
     folder = project.own / "workflows" / "greet"

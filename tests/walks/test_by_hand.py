@@ -1,4 +1,4 @@
-"""A build by hand: somebody works in the sandbox that they are shown, hands in, and is judged like any builder."""
+"""A build by hand: a person works in the given sandbox, hands in, and is judged like any builder."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, pl
 
 @pytest.fixture(autouse=True)
 def _nobody_stays(project):
-    """Whatever a test leaves running ends with it."""
+    """Stop all loops after each test."""
     yield
     for one in project.run("loop", "list", "--json").json()["loops"]:
         project.run("loop", "stop", one["loop_id"])
 
 
 def start(project):
-    """Planned, approved, and being built by whoever comes; the loop."""
+    """Plan, approve and start a build by hand; returns the loop."""
     project.at("approved")
     return ok(project, "build", "greet", "--agent", "interactive", "--detach", "--json").json()["loop_id"]
 
@@ -44,7 +44,7 @@ def work(turn, script=BUILT):
 
 
 def until(found):
-    """Await a condition; what it found."""
+    """Wait for a condition; returns its value."""
     while not (value := found()):
         time.sleep(0.05)
     return value
@@ -59,7 +59,7 @@ def standing(project, loop_id, wanted):
 
 
 def passes(project, loop_id):
-    """Whether it is done, and nothing stands between it and its review; the worker writes that down last."""
+    """Whether the loop is done and its review has no blockers; the worker records that last."""
     standing(project, loop_id, "completed")
     return until(lambda: blockers(project, "review") == {})
 
@@ -128,7 +128,7 @@ def test_unfinished_work_fails_and_sealed_files_are_protected(project):
     assert "sealed_file_changed_check.sh" in blockers(project, "review")
 
 
-def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
+def test_giving_up_needs_a_reason_and_counts_as_a_try(project, loop_id):
     turn = opened(project)
     assert "needs a reason" in project.run("loop", "turn", "greet", "--give-up", " ").stderr
     both = project.run("loop", "turn", "greet", "--give-up", "x", "--done")
@@ -145,7 +145,7 @@ def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
     assert "refused: the API is not there" in errors[-1]["message"]
 
 
-def test_what_can_not_be_taken_is_said_and_the_turn_stays_open(project, loop_id):
+def test_a_refused_submission_is_reported_and_the_turn_stays_open(project, loop_id):
     turn = opened(project)
     file = project.root.parent / "said"
     for option, data, problem in (
@@ -167,7 +167,7 @@ def test_what_can_not_be_taken_is_said_and_the_turn_stays_open(project, loop_id)
     assert passes(project, loop_id)
 
 
-def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop_id):
+def test_a_workflow_name_is_never_read_as_part_of_a_loop_id(project, loop_id):
     """A workflow may be called as ids begin."""
     opened(project)
     ok(project, "plan", "loop", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
@@ -176,7 +176,7 @@ def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop
     assert opened(project)["loop_id"] == loop_id
 
 
-def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
+def test_the_interactive_agent_cannot_review_and_sends_nothing_back(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
     project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
@@ -196,7 +196,7 @@ def test_without_an_open_turn_the_reason_and_the_next_command_are_shown(project)
     assert "has no build yet" in found["message"]
     assert "loopwright build greet --agent interactive --detach" in found["next"]
     assert project.run("loop", "turn", "nothing-like-it").exit_code == 1
-    # Who plans, reviews or replans can't be found by anybody who works by hand.
+    # A person who works by hand has no way to find turns to plan, review or replan.
     said = project.run("loop", "turn", loop_id, env={"LANG": "zh_CN.UTF-8"}).stderr
     assert "没有开放的回合；循环的状态是 created" in said
     asked = project.run("plan", "other", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "interactive")
@@ -204,7 +204,7 @@ def test_without_an_open_turn_the_reason_and_the_next_command_are_shown(project)
     assert "only loops and builds support" in asked.stderr
 
 
-def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop_id):
+def test_reports_by_mcp_reach_the_open_turn_of_the_session(project, loop_id):
     """A question holds the loop, and the turn stays open until it is answered."""
     turn = opened(project)
     with talking(project) as talk:
@@ -214,7 +214,7 @@ def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop
         assert talk.call("request_decision", slug="greet", question="formal?")["status"] == "open"
         until(lambda: "held by decision" in ok(project, "loop", "turn", "greet").stdout)
         work(turn)
-        # What is handed in while it is held is taken up when somebody lifted that.
+        # Work that is handed in during a hold counts once a person lifts the hold.
         assert "continues when the hold" in ok(project, "loop", "turn", "greet", "--done").stdout
         assert "is paused" in refusal(project, "loop", "turn", "greet", "--wait")["message"]
         ok(project, "loop", "answer", loop_id, "D-1", "no")
@@ -224,7 +224,7 @@ def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop
     assert "half of it works" in ok(project, "loop", "logs", loop_id).stdout
 
 
-def test_an_answer_of_a_wanted_shape_is_asked_for_and_validated_as_everybodys(project):
+def test_a_structured_answer_is_requested_and_validated_like_any_agents_answer(project):
     prepare(project, [planner()])
     project.environment["REFLECTION_MODE"] = "solo"
     loop_id = start(project)
@@ -246,7 +246,7 @@ def test_an_answer_of_a_wanted_shape_is_asked_for_and_validated_as_everybodys(pr
 
 
 def kept_work(project, turn):
-    """What was done there is still there, whoever cleans up; the folder."""
+    """Check that no clean-up removes the work of the turn; returns its folder."""
     folder = Path(turn["folder"])
     assert "hello {name}" in (folder / "hello.py").read_text()
     project.run("doctor", "--fix")
@@ -269,7 +269,7 @@ def test_a_killed_worker_loses_no_work_by_hand(project, loop_id):
     ok(project, "build", "greet", "--agent", "interactive", "--detach")
     again = opened(project)
     assert again["folder"] != turn["folder"]
-    assert editor.poll() is None, "whoever works there is not ours to end"
+    assert editor.poll() is None, "we never end a person's process"
     editor.kill()
     editor.wait()
     assert again["kept"] == [kept_work(project, turn)]
@@ -278,7 +278,7 @@ def test_a_killed_worker_loses_no_work_by_hand(project, loop_id):
     ok(project, "loop", "turn", "greet", "--done")
     assert passes(project, loop_id)
     ok(project, "gc")
-    assert not Path(turn["folder"]).exists(), "its loop is done, and somebody asked to clean up"
+    assert not Path(turn["folder"]).exists(), "its loop is done, and a person asked to clean up"
 
 
 def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
@@ -300,7 +300,7 @@ def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
     assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
 
 
-def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
+def test_work_that_contains_a_secret_stays_in_its_folder(project, loop_id):
     turn = opened(project)
     work(turn, f"{BUILT}; echo 'token = \"ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\"' > settings.py")
     ok(project, "loop", "turn", "greet", "--done")

@@ -1,4 +1,4 @@
-"""`doctor` and `gc` for workflows: what is wrong is named with a code, what can be mended is, nothing needed goes."""
+"""`doctor` and `gc` for workflows: problems have a code, fixable ones are fixed, and nothing needed is deleted."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def folder(project, slug="greet"):
     return project.own / "workflows" / slug
 
 
-def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
+def test_a_damaged_journal_is_named_and_its_sound_lines_are_kept(project):
     built(project)
     journal = folder(project) / "journal.ndjson"
     whole = journal.read_bytes()
@@ -72,7 +72,7 @@ def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
     assert journal.read_bytes().startswith(b"".join(lines[:plain]))
     assert state(project)["current_stage"] in ("plan", "build")
     assert "workflow_journal_damaged" not in findings(project, code=0)
-    # Nothing of it is sound: it begins again with its documents, and every consent is asked for anew.
+    # No line is sound: the workflow begins again with its documents, and needs every approval again.
     spec = (folder(project) / "spec.md").read_bytes()
     journal.write_bytes(b"rubbish\n")
     assert health(findings(project, "--fix", code=0), "workflow_journal_damaged") == ["fixed"]
@@ -81,7 +81,7 @@ def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
     assert {one["status"] for one in state(project)["approval"].values()} == {"not-requested"}
 
 
-def test_what_follows_from_the_journal_is_made_anew(project):
+def test_files_that_derive_from_the_journal_are_restored(project):
     prepare(project)
     ok(project, "clarify", "greet", "--idea", "by name")
     path = folder(project) / "state.json"
@@ -91,7 +91,7 @@ def test_what_follows_from_the_journal_is_made_anew(project):
         assert health(findings(project, code=1), "workflow_state_stale") == ["problem"]
         assert health(findings(project, "--fix", code=0), "workflow_state_stale") == ["fixed"]
         assert path.read_bytes() == right
-    # Somebody edits a document: that is no damage.
+    # An edited document is no damage.
     (folder(project) / "spec.md").write_text((folder(project) / "spec.md").read_text() + "\nmore\n")
     assert "workflow_state_stale" not in findings(project, code=0)
 
@@ -117,7 +117,7 @@ def test_kept_versions_that_are_damaged_or_gone(project):
     assert "document_lost" not in findings(project, "--fix", code=0)
 
 
-def test_folders_that_nobody_owns_or_that_are_gone(project):
+def test_unowned_and_missing_folders_are_reported(project):
     built(project)
     change = project.own / "changes" / "active" / "chg-greet"
     there = bytes_of(change)
@@ -139,11 +139,11 @@ def test_folders_that_nobody_owns_or_that_are_gone(project):
     assert status(project, "lost")["stage"] == "clarify"
 
 
-def test_what_was_cut_short_is_finished_by_the_same_means(project):
+def test_interrupted_work_is_finished_by_doctor(project):
     built(project)
     finish(project)
     specs = project.own / "specs"
-    # As a crash behind the journal's line leaves it: decided, and nothing written.
+    # The state after a crash behind the journal's line: decided, but nothing written.
     ok(project, "archive", "greet")
     journal = folder(project) / "journal.ndjson"
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -166,13 +166,13 @@ def test_mixed_layouts_foreign_folders_branches_and_agents(project):
     project.write(".loopx/workflows/x/spec.md", "## Intent\n\nx\n")
     project.write(".workflow/active/WFS-x/IMPL_PLAN.md", "x")
     project.git("branch", "loopwright/old")
-    project.environment["LOOPWRIGHT_AGENTS_DEFAULT"] = "nobody"
+    project.environment["LOOPWRIGHT_AGENTS_DEFAULT"] = "unknown"
     found = findings(project, code=1)
     assert health(found, "specs_in_two_places") == ["note"]
     assert health(found, "foreign_workspace") == ["note", "note"]
     assert health(found, "branch_left_over") == ["note"]
     assert [said for _, said in found["agent_missing"]] == [
-        "there is no agent 'nobody' (known: claude, codex, gemini, gone, interactive, opencode, scripted)",
+        "there is no agent 'unknown' (known: claude, codex, gemini, gone, interactive, opencode, scripted)",
         "its program no-such-agent is not on PATH",
     ]  # fmt: skip
     told = project.run("doctor").stdout
@@ -181,7 +181,7 @@ def test_mixed_layouts_foreign_folders_branches_and_agents(project):
     assert len(findings(project)["foreign_workspace"]) == 1
 
 
-def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
+def test_gc_keeps_the_evidence_of_an_open_review_at_any_age(project):
     built(project)
     for number in range(2):
         project.plan({"id": "A", "commands": ["true"]}, run_id=f"r{number}")
@@ -198,7 +198,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     ok(project, "review", "greet")
     assert state(project)["review_verdict"] == "approve"
     assert blockers(project, "done") == {}
-    # Nobody knows what a damaged one rests on: all that was made for it stays.
+    # The needs of a damaged workflow are unknown: everything that belongs to it stays.
     journal = folder(project) / "journal.ndjson"
     sound = journal.read_bytes()
     journal.write_bytes(sound[:100] + b"x" + sound[100:])
@@ -206,7 +206,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     journal.write_bytes(sound)
     ok(project, "approve", "greet", "--from", "review", "--to", "done")
     assert (project.root / "hello.py").read_text().startswith("def greet(name)")
-    # As a crash between two files leaves it: planned, and not through.
+    # The state after a crash between two files: planned, but incomplete.
     delivery = folder(project) / "delivery"
     (delivery / "done.json").rename(delivery / "plan.json")
     project.write("hello.py", "def greet(name):\n    return 'hi'\n")
@@ -214,7 +214,7 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     assert health(findings(project, "--fix", code=0), "delivery_cut_short") == ["fixed"]
     assert "hello {name}" in (project.root / "hello.py").read_text()
     ok(project, "gc", "--keep", "0")
-    # What was delivered can still be taken back; a crash before the journal hears of it is named.
+    # The delivery can still be undone; a crash before its journal line is reported.
     journal_before = journal.read_bytes()
     ok(project, "undo", "greet")
     undone = journal.read_bytes()
@@ -226,12 +226,12 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     assert "return 'hi'" in (project.root / "hello.py").read_text()
 
 
-def test_gc_keeps_what_the_audit_speaks_of_while_the_work_goes_on(project):
+def test_gc_keeps_the_files_of_the_audit_while_the_work_continues(project):
     built(project)
     before = set(ok(project, "gc", "--keep", "0", "--json").json()["needed"])
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "build", "--rationale", "again")
-    # As it is when an agent works again and nothing is verified yet.
+    # The state when an agent works again and nothing is verified yet.
     with opened(project) as workflow:
         standing = Standing(Readiness(), workflow.standing().subjects)
         workflow.apply(c.Approve(transition=Transition.REVIEW_BUILD, standing=standing, by="ann"), "ann")
@@ -252,14 +252,14 @@ def opened(project):
     return WorkflowStore(layout, lambda: datetime.now(UTC), Gates()).changing("greet")
 
 
-def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project):
+def test_gc_removes_unreferenced_objects_and_leftovers_of_an_archived_workflow(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     ok(project, "clarify", "greet", "--idea", "say the name", "--agent", "")
     build_it(project)
     objects = folder(project) / "objects"
     named = {path.name for path in objects.iterdir()}
     stray = objects / ("f" * 64)
-    stray.write_text("nobody names it")
+    stray.write_text("not referenced")
     done = ok(project, "gc", "--json").json()
     assert done["objects"] == [f".loopwright/workflows/greet/objects/{'f' * 64}"]
     assert {path.name for path in objects.iterdir()} == named
@@ -267,7 +267,7 @@ def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project
     ok(project, "archive", "greet")
     done = ok(project, "gc", "--keep", "0", "--json").json()
     assert done["needed"] == {}
-    # Older versions of its documents are gone; the last ones would come back by `undo`.
+    # Older versions of its documents are gone; `undo` would restore the last versions.
     left = {path.name for path in objects.iterdir()}
     assert left < named | {write["after"] for write in archived_writes(project)}
     assert findings(project, code=0).keys().isdisjoint({"document_lost", "document_object_damaged"})
@@ -297,7 +297,7 @@ PROGRAMS = ("claude", "codex", "gemini", "opencode")
 
 @pytest.mark.parametrize("named", [True, False])
 def test_doctor_explains_each_agent_that_cant_be_used_in_one_line_with_its_fix(project, tmp_path, named):
-    """Missing, too old, broken and not logged in; a problem where the settings name it, else a note."""
+    """Missing, too old, broken and not logged in; a problem if the settings name the agent, else a note."""
     folder = tmp_path / "bin"
     folder.mkdir()
     scripts = {"codex": "echo 0.1.0", "gemini": "echo no node here >&2; exit 127", "opencode": "echo 99.0.0"}

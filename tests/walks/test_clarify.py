@@ -68,7 +68,7 @@ def test_without_an_agent_the_tool_asks_until_the_spec_is_clear(project):
     assert list((project.own / "specs").glob("clarify-x-*.md"))
 
 
-def test_consent_is_bound_to_what_was_there_and_says_what_changed(project):
+def test_an_approval_is_bound_to_its_content_and_names_later_changes(project):
     clarified(project)
     ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
     assert status(project)["authorization"]["plan"] == {
@@ -80,7 +80,7 @@ def test_consent_is_bound_to_what_was_there_and_says_what_changed(project):
     found = status(project)
     assert found["authorization"]["plan"]["approval_status"] == "void"
     assert found["recommended_next_action"] == "loopwright approve x --from clarify --to plan"
-    # Frontmatter and comments are no part of what was approved.
+    # Frontmatter and comments are not part of the approved content.
     ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
     spec.write_text(spec.read_text().replace("---\nworkflow: x\n", "---\nworkflow: x\nseen: yes\n") + "<!-- hm -->\n")
     assert status(project)["authorization"]["plan"]["authorized"]
@@ -107,17 +107,17 @@ def test_refusals_have_their_codes(project):
     assert (again["error"], "already answered" in again["message"]) == ("unknown_question", True)
 
 
-def test_a_rejection_stays_until_somebody_approves(project):
+def test_a_rejection_stays_until_the_next_approval(project):
     clarified(project)
     ok(project, "reject", "x", "--from", "clarify", "--to", "plan", "--reason", "too vague")
     state = json.loads((project.own / "workflows" / "x" / "state.json").read_text())
     assert state["approval"]["plan"]["reason"] == "too vague"
-    refused = refusal(project, "plan", "x", "--agent", "nobody")
+    refused = refusal(project, "plan", "x", "--agent", "unknown")
     assert [one["code"] for one in refused["blockers"]] == ["approval_rejected_plan"]
     ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
 
 
-def test_a_spec_that_was_deleted_comes_back_and_one_that_is_broken_is_named_with_its_line(project):
+def test_a_deleted_spec_is_restored_and_an_invalid_spec_is_named_with_its_line(project):
     clarified(project)
     spec = spec_of(project)
     whole = spec.read_bytes()
@@ -136,7 +136,7 @@ def test_a_spec_that_was_deleted_comes_back_and_one_that_is_broken_is_named_with
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0\0\0", b"\xff\xfe", b"x" * (5 << 20)])
-def test_whatever_the_spec_is_there_is_no_traceback_and_nothing_is_lost(project, damage):
+def test_no_spec_causes_a_traceback_or_a_loss(project, damage):
     ok(project, "clarify", "x", "--idea", "an idea")
     whole = spec_of(project).read_bytes()
     spec_of(project).write_bytes(damage)
@@ -144,7 +144,7 @@ def test_whatever_the_spec_is_there_is_no_traceback_and_nothing_is_lost(project,
     assert any(kept.read_bytes() == whole for kept in (project.own / "workflows" / "x" / "objects").iterdir())
 
 
-def test_an_agent_asks_fills_what_is_empty_and_never_overwrites(project):
+def test_an_agent_asks_and_fills_empty_sections_and_never_overwrites(project):
     turns = [
         {"role": "clarifier", "answer": json.dumps({
             "sections": {"In Scope": "- the parser", "Intent": "something else", "Clarified Answers": "- A-1: no"},
@@ -185,7 +185,7 @@ def test_only_a_person_answers_and_approves(project):
         assert "is for people only" in done.stderr
 
 
-def test_two_people_at_once_one_consent(project):
+def test_two_people_at_once_give_one_approval(project):
     clarified(project)
     revision = status(project)["revision"]
     command = project.command("approve", "x", "--from", "clarify", "--to", "plan", "--revision", str(revision))

@@ -69,7 +69,7 @@ def gone_for_good(project, *names):
     ],
     ids=["criteria", "inputs", "steps", "prd", "test-spec", "slices", "change", "delta"],
 )
-def test_a_plan_that_is_not_whole_any_more_says_what_is_missing(project, damage, codes):
+def test_an_incomplete_plan_names_its_missing_parts(project, damage, codes):
     prepare(project, [planner()])
     plan(project)
     damage(project)
@@ -80,14 +80,14 @@ def test_a_plan_that_is_not_whole_any_more_says_what_is_missing(project, damage,
     assert refused["error"] in {"plan_package_incomplete", "plan_review_gate_blocked"}
 
 
-def test_a_round_that_no_agent_could_hold_is_still_to_be_held(project):
+def test_a_round_that_no_agent_could_take_is_still_required(project):
     prepare(project, [{"role": "clarifier", "answer": "no JSON"}, {"role": "clarifier", "answer": "again none"}])
     refused = project.run("clarify", "greet", "--idea", "an idea", "--agent", "scripted", "--json")
     assert refused.exit_code == 1
     assert "clarify_current_round_required" in blockers(project, "plan")
 
 
-def test_rounds_come_to_an_end_and_a_deeper_profile_has_more_of_them(project):
+def test_rounds_are_limited_and_a_deeper_profile_has_more_rounds(project):
     asks = {"role": "clarifier", "answer": json.dumps({"question": "what else?", "ambiguity": 0.9})}
     prepare(project, [asks] * 17)
     answers = b"this and that\n" * 20
@@ -101,7 +101,7 @@ def test_rounds_come_to_an_end_and_a_deeper_profile_has_more_of_them(project):
     )
 
 
-def test_what_the_full_profile_asks_for_is_missing_after_a_lean_way(project):
+def test_a_switch_to_the_full_profile_names_its_missing_parts(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     build_it(project)
     config = project.own / "config.toml"
@@ -112,7 +112,7 @@ def test_what_the_full_profile_asks_for_is_missing_after_a_lean_way(project):
     assert {"architect_review_incomplete", "critic_verdict_missing"} <= set(blockers(project, "build"))
 
 
-def test_a_build_without_a_plan_and_one_whose_agent_is_not_there(project):
+def test_a_build_without_a_plan_or_with_a_missing_agent_is_refused(project):
     prepare(project, [{"role": "planner", "answer": "no JSON"}, {"role": "planner", "answer": "none"}])
     done = project.run("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
     assert done.exit_code == 1

@@ -22,7 +22,7 @@ def test_every_command_has_help_with_examples(project, name):
 
 
 @pytest.mark.usefixtures("cold_starts")
-def test_init_then_run_works_in_a_project_it_has_never_seen(make_project):
+def test_init_and_run_work_in_a_new_project(make_project):
     project = make_project({"Makefile": "test:\n\t@echo all is well\n"})
     done = project.run("init", "--json")
     assert done.exit_code == 0
@@ -49,7 +49,7 @@ def test_init_finds_the_test_command(make_project, files, command):
 
 
 @pytest.mark.parametrize("python", ["python", "python3"])
-def test_init_names_the_python_that_is_there(make_project, tmp_path, python):
+def test_init_names_an_existing_python(make_project, tmp_path, python):
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("git", "bash", python):
@@ -104,13 +104,13 @@ def test_explain_shows_the_tables_that_are_used(project, topic):
     assert project.run("explain", topic, "--json").json()
 
 
-def test_explain_knows_what_it_does_not_know(project):
+def test_explain_refuses_an_unknown_code(project):
     done = project.run("explain", "the meaning of life")
     assert done.exit_code == 2
     assert "needs" in done.stderr
 
 
-def test_doctor_is_content_with_a_healthy_machine_and_says_what_it_looked_at(project):
+def test_doctor_passes_on_a_healthy_machine_and_lists_its_checks(project):
     done = project.run("doctor", "--json")
     assert done.exit_code == 0
     looked_at = {check["what"] for check in done.json()["checks"]}
@@ -150,7 +150,7 @@ loopwright
     assert done.stdout.strip() == "plain,unlatch"
 
 
-def test_gc_says_what_it_would_remove_and_removes_it(project):
+def test_gc_lists_its_candidates_and_removes_them(project):
     project.plan({"id": "A", "commands": ["true"]}, run_id="r")
     for _ in range(3):
         assert project.run("run").exit_code == 0
@@ -215,7 +215,7 @@ def test_output_to_a_closed_pipe_is_no_error(project):
     assert done.returncode == 0
 
 
-def test_a_bug_of_ours_is_a_sentence_with_a_report_and_not_a_traceback(project, tmp_path):
+def test_an_internal_error_is_a_sentence_with_a_report_and_not_a_traceback(project, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import loopwright.verbs.init as broken\ndef settings(context): raise ValueError('broken on purpose')\n"
         "broken.settings = settings\n"
@@ -237,7 +237,7 @@ NO_WORKSPACE = {
 
 
 def test_no_command_line_in_an_empty_folder_ends_in_a_traceback(make_project):
-    """None: whatever code it is, for example of a command that a later version has."""
+    """None accepts any code, for example of a command that only a later version has."""
     project = make_project(commit=False)
     (project.root / "README").unlink()
     for typed, code in NO_WORKSPACE.items():

@@ -1,4 +1,4 @@
-"""A builder is asked how sure it is, before, after and as its own opponent: where reflection is on, and harmlessly."""
+"""With reflection on, a builder rates its confidence before, after and as its own opponent, without side effects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def corpus(project):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_off_nobody_is_asked_and_nothing_is_paid(loops):
+def test_with_the_setting_off_no_agent_is_asked_and_nothing_is_charged(loops):
     loops.configure([{"role": "builder", "run": "touch done", "tokens": 10}])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, env={"REFLECTION_MODE": "loud"})
@@ -46,16 +46,16 @@ def test_off_nobody_is_asked_and_nothing_is_paid(loops):
     assert not (loops.project.own / "reflections").exists()
 
 
-def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_cost(loops):
+def test_three_answers_become_reflections_that_the_checks_judge_and_their_cost_counts(loops):
     project = loops.project
-    # Who is only asked writes all the same: nothing of that is in the work, before it or after it.
+    # The agent writes files during a question: these files never become part of the work.
     spoils = {"run": "touch spoiled; rm -f done", "tokens": 1}
     loops.configure(
         [
             rates(0.9, **spoils),
             {"role": "builder", "expect": "one", "run": "test ! -e spoiled && touch auth.py", "tokens": 10},
             rates(0.8, "auth", expect="auth.py", **spoils),
-            rates(0.3, "auth", "nobody tried it", run="test ! -e spoiled && test -e auth.py", tokens=1),
+            rates(0.3, "auth", "not tried", run="test ! -e spoiled && test -e auth.py", tokens=1),
             {"role": "debugger", "answer": json.dumps({"hypotheses": [CAUSE]})},
             rates(0.6),
             {"role": "builder", "run": "test ! -e spoiled && touch done", "tokens": 10},
@@ -72,7 +72,7 @@ def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_
     assert [one["files_changed"] for one in first] == [[], ["auth.py"], ["auth.py"]]
     assert {(one["task_ref"], one["agent"]) for one in first} == {(f"{loop_id}/T-1", "scripted")}
     assert len({one["session_id"] for one in first}) == 1
-    assert first[2]["most_likely_wrong"] == {"surface": "auth", "description": "nobody tried it"}
+    assert first[2]["most_likely_wrong"] == {"surface": "auth", "description": "not tried"}
     assert first[1]["risk"]["needs_review"] is True
     assert {one["reflection"]["provenance"]["degraded"] for one in found} == {False}
     assert turn_names(project, loop_id)[:4] == ["before", "", "after", "adversarial"]
@@ -129,7 +129,7 @@ def test_a_question_that_fails_is_unknown_and_fails_nothing(loops):
     assert [one["point"] for one in corpus(loops.project)] == ["after"]
 
 
-def test_whoever_watches_sees_that_the_builder_is_asked_how_sure_it_is(loops):
+def test_a_watcher_sees_that_the_builder_is_asked_for_its_confidence(loops):
     waits = f"until [ -e {loops.project.root}/go ]; do sleep 0.05; done"
     loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, rates(0.8, run=waits), rates(0.7)])
     loop_id = loops.new("--task", "one")
@@ -169,7 +169,7 @@ def test_a_build_asks_by_slice_and_its_own_checks_judge(project):
     ]
 
 
-def test_who_stops_a_question_loses_answers_and_no_work(loops, wait_until):
+def test_stopping_a_question_loses_the_answer_but_no_work(loops, wait_until):
     project = loops.project
     loops.configure([rates(0.9), {"role": "builder", "run": "touch made"}, rates(0.8, run="sleep 600"), rates(0.7)])
     project.environment |= ON
@@ -183,7 +183,7 @@ def test_who_stops_a_question_loses_answers_and_no_work(loops, wait_until):
     assert (task["status"], task["files_changed"]) == ("completed", ["made"])
 
 
-def test_where_no_reflection_can_be_written_the_work_goes_on(loops):
+def test_the_work_continues_if_no_reflection_can_be_written(loops):
     project = loops.project
     project.write(".loopwright/reflections", "in the way\n")
     loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, rates(0.8), rates(0.7)])
@@ -193,8 +193,8 @@ def test_where_no_reflection_can_be_written_the_work_goes_on(loops):
     assert [text.partition(";")[2][:29] for text in told] == [" not kept as a reflection: Fi"] * 3
 
 
-def test_an_agent_that_is_spelled_out_goes_by_its_kind(loops):
-    """And any command can be asked: it is handed the schema in the prompt's folder, and answers by its file."""
+def test_an_agent_with_a_full_spelling_is_recorded_by_its_kind(loops):
+    """Any command can be asked: it finds the schema in the prompt's folder, and answers with a file."""
     loops.configure()
     loops.project.write("agent.sh", AGENT)
     loops.project.commit("an agent")
@@ -218,7 +218,7 @@ fi
 @pytest.mark.parametrize(
     ("point", "end"), [("before", "kill"), ("before", "terminate"), ("after", "kill"), ("adversarial", "kill")]
 )
-def test_nobody_builds_in_the_session_of_a_question_that_was_cut_off(loops, wait_until, point, end):
+def test_no_build_continues_in_the_session_of_an_interrupted_question(loops, wait_until, point, end):
     project = loops.project
     reached, seen = project.root / "reached", project.root / "seen"
     hangs = f'echo \'{{"session": "of-the-question"}}\' >> $LOOPWRIGHT_USAGE; touch {reached}; sleep 600'
@@ -232,7 +232,7 @@ def test_nobody_builds_in_the_session_of_a_question_that_was_cut_off(loops, wait
         wait_until(lambda: reached.exists() and list(project.own.rglob(f"*-builder-{point}/usage.json")))
         getattr(worker, end)()
         worker.wait()
-    # A turn that was stopped is counted; one whose worker died is asked for again.
+    # A stopped question counts as asked; a question whose worker died is repeated.
     again = [rates(0.9)] if end == "kill" or point != "before" else [rates(0.9), rates(0.9)]
     loops.configure([*again, builds, rates(0.8), rates(0.8)])
     loops.run("resume", loop_id)
@@ -253,6 +253,6 @@ def test_a_worker_that_dies_at_a_question_has_its_work_on_record(loops, wait_unt
         worker.kill()
         worker.wait()
     loops.run("start", loop_id)
-    assert turn_names(project, loop_id) == ["before", "", "after"], "nobody builds again, and nobody is asked again"
+    assert turn_names(project, loop_id) == ["before", "", "after"], "the build and the first question are not repeated"
     assert loops.shown(loop_id)["status"] == "completed"
     assert (loops.spent(loop_id)["turns"], loops.spent(loop_id)["tokens"]) == (3, 5)

@@ -1,4 +1,4 @@
-"""Copy mode: what enters the sandbox, what never does, where it may be, and how it goes without git or bash."""
+"""Copy mode: which files are copied, where the sandbox may be, and copies without git or bash."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ALWAYS = [
 ]  # fmt: skip
 
 
-def test_what_the_contract_and_config_exclude_is_not_in_the_sandbox_and_the_rest_is(make_project):
+def test_excluded_files_are_not_in_the_sandbox_and_all_others_are(make_project):
     project = make_project(dict.fromkeys((*NEVER, *ALWAYS), "x"), commit=False)
     project.write(".loopwright/config.toml", '[sandbox]\nexclude = ["*.secret", "/top", "hidden/", "**/deep/"]\n')
     project.plan({"id": "A", "commands": ["find . -type f | cut -c3- | LC_ALL=C sort"]}, run_id="r")
@@ -135,7 +135,7 @@ def test_a_sparse_file_stays_sparse(project):
     assert evidence["changed_files"] == ["made.txt"]
 
 
-def test_without_git_a_large_file_is_not_held_in_memory(project):
+def test_without_git_a_large_file_is_not_loaded_into_memory(project):
     (project.root / "big").touch()
     os.truncate(project.root / "big", 600 << 20)
     project.plan(MAKE, run_id="r")
@@ -147,7 +147,7 @@ def test_without_git_a_large_file_is_not_held_in_memory(project):
 
 
 @pytest.mark.parametrize("name", ["locked.txt", "locked"])
-def test_what_may_not_be_read_is_named_and_the_way_on_too(project, name):
+def test_unreadable_files_are_named_with_the_next_command(project, name):
     if name == "locked":
         (project.root / name).mkdir(mode=0)
     else:
@@ -252,7 +252,7 @@ def of_another_user(root, real):
     "kind",
     [a_link, a_link_to_itself, writable_by_all, a_file, pytest.param(of_another_user, marks=pytest.mark.needs("root"))],
 )
-def test_a_sandbox_root_that_is_not_ours_alone_is_refused_and_left_as_it_is(project, kind):
+def test_a_sandbox_root_with_other_files_is_refused_and_left_unchanged(project, kind):
     real, root = project.home / "real", project.home / "root"
     (real / "photos").mkdir(parents=True)
     (real / "photos" / "cat.jpg").write_text("cat")
@@ -264,7 +264,7 @@ def test_a_sandbox_root_that_is_not_ours_alone_is_refused_and_left_as_it_is(proj
 
 
 @pytest.mark.parametrize("verb", [["run"], ["doctor", "--fix"], ["gc"]])
-def test_folders_that_are_not_ours_in_a_sandbox_root_are_never_removed(project, verb):
+def test_other_folders_in_a_sandbox_root_are_never_removed(project, verb):
     (project.sandboxes / "photos").mkdir(parents=True)
     project.sandboxes.chmod(0o755)
     (project.sandboxes / "photos" / "cat.jpg").write_text("cat")
@@ -297,7 +297,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("commands", CHANGES.values(), ids=CHANGES)
-def test_without_git_the_patch_is_one_that_git_applies(make_project, commands):
+def test_without_git_the_patch_can_be_applied_by_git(make_project, commands):
     """Done by git and done by hand: the same commands in a second checkout give the same files."""
     files = {
         "text": "1\n2\n3\n",
@@ -349,7 +349,7 @@ def test_without_any_shell_the_missing_tool_is_named(project):
 
 
 @pytest.mark.parametrize(("repository", "reason"), [(False, "not in a git repository"), (True, "no commit")])
-def test_worktree_demanded_where_there_is_none_says_why(make_project, repository, reason):
+def test_a_required_worktree_that_is_impossible_gives_the_reason(make_project, repository, reason):
     project = make_project(commit=False)
     if repository:
         project.git("init", "-q")
@@ -370,7 +370,7 @@ def test_a_repository_of_another_user_is_copied(project):
     ("command", "left_out"),
     [("mkdir .GIT; echo x > .GIT/x", ".GIT"), ("echo x > 'git~1'", "git~1"), ("mkfifo pipe", "pipe")],
 )
-def test_what_git_can_not_hold_is_named_and_the_rest_is_in_the_patch(project, command, left_out):
+def test_files_that_git_cannot_store_are_named_and_the_rest_is_in_the_patch(project, command, left_out):
     project.plan({"id": "A", "commands": [command, "echo x > a"]}, run_id="r")
     evidence = ran(project)
     assert "a" in evidence["changed_files"]

@@ -1,4 +1,4 @@
-"""`loopwright review`, the consent to done, delivery and `undo`: what is judged, where it goes, and back."""
+"""`loopwright review`, the last approval, delivery and `undo`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def report(project):
     return (project.own / "workflows" / "greet" / "review-report.md").read_text()
 
 
-def test_below_the_risk_floor_nobody_is_asked_and_the_report_says_so(project):
+def test_below_the_risk_floor_no_reviewer_is_asked_and_the_report_says_so(project):
     built(project)
     ok(project, "review", "greet")
     assert "code review was skipped: risk floor" in report(project)
@@ -48,7 +48,7 @@ def test_below_the_risk_floor_nobody_is_asked_and_the_report_says_so(project):
     assert json.loads((support / "code-review.json").read_text())["verdict"] == "skipped"
 
 
-def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
+def test_done_delivers_the_patch_and_undo_restores_every_byte(project):
     built(
         project, {"role": "builder", "run": f"{BUILT}; mkdir new; printf '#!/bin/sh\\n' > new/tool; chmod +x new/tool"}
     )
@@ -56,7 +56,7 @@ def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
     before = (project.root / "hello.py").read_bytes()
     head = project.git("rev-parse", "HEAD")
     assert (
-        "2 files in your checkout are changed"
+        "files changed in your checkout: 2;"
         in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
     )
     assert "hello {name}" in (project.root / "hello.py").read_text()
@@ -70,7 +70,7 @@ def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
     assert refusal(project, "undo", "greet")["error"] == "nothing_delivered"
 
 
-def test_a_judge_that_a_person_signed_is_delivered_and_archived_with_the_rest(project):
+def test_a_protected_file_that_a_person_signed_is_delivered_and_archived_with_the_rest(project):
     built_with = {"role": "builder", "run": f"{BUILT}; echo 'import os' > conftest.py"}
     prepare(project, [planner(), built_with])
     project.at("built")
@@ -85,7 +85,7 @@ def test_a_judge_that_a_person_signed_is_delivered_and_archived_with_the_rest(pr
     ok(project, "archive", "greet")
 
 
-def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(project):
+def test_other_work_of_the_user_stays_and_conflicting_work_makes_the_delivery_a_branch(project):
     built(project)
     ok(project, "review", "greet")
     (project.root / "other.txt").write_text("mine\n")
@@ -100,7 +100,7 @@ def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(proje
     assert project.git("branch", "--list", "loopwright/*") == ""
 
 
-def test_what_the_user_had_not_committed_is_theirs_and_no_part_of_the_work(project):
+def test_the_users_uncommitted_changes_are_not_part_of_the_work(project):
     mine = "def greet(name):\n    return 'hi'\n\n\nMINE = 1\n"
     built(
         project,
@@ -114,14 +114,14 @@ def test_what_the_user_had_not_committed_is_theirs_and_no_part_of_the_work(proje
     assert "code review was skipped: risk floor" in report(project), "their files raise no floor"
     assert "auth_secrets.tf" not in (support / "reviewed.patch").read_text()
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
-    assert "1 files in your checkout are changed" in said
+    assert "files changed in your checkout: 1;" in said
     assert "hello {name}" in path.read_text()
     assert "MINE = 1" in path.read_text()
     ok(project, "undo", "greet")
     assert path.read_text() == mine
 
 
-def test_work_that_rests_on_what_was_not_committed_brings_it_along_on_a_branch(project):
+def test_work_that_needs_uncommitted_changes_includes_them_on_a_branch(project):
     built(project, uncommitted={"hello.py": "def greet(name):\n    return 'hey'\n"})
     ok(project, "review", "greet")
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch").stdout
@@ -136,14 +136,14 @@ def test_a_project_without_git_gets_the_work_alone(project):
     project.at("reviewed")
     refused = refusal(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
     assert refused["error"] == "delivery_blocked"
-    assert "1 files" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    assert "checkout: 1;" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
     assert "hello {name}" in (project.root / "hello.py").read_text()
     assert (project.root / "other.txt").read_text() == "mine\n"
     ok(project, "undo", "greet")
     assert "return 'hi'" in (project.root / "hello.py").read_text()
 
 
-def test_a_branch_by_wish_and_no_undo_when_somebody_went_on(project):
+def test_a_branch_on_request_and_no_undo_after_new_commits(project):
     built(project)
     ok(project, "review", "greet")
     ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
@@ -154,7 +154,7 @@ def test_a_branch_by_wish_and_no_undo_when_somebody_went_on(project):
     assert refusal(project, "undo", "greet")["error"] == "undo_blocked"
 
 
-def test_undo_of_what_is_archived_takes_it_out_of_the_specs_too_and_it_can_be_had_again(project):
+def test_undo_of_an_archived_change_removes_it_from_the_specs_and_it_can_be_delivered_again(project):
     built(project)
     ok(project, "review", "greet")
     ok(project, "approve", "greet", "--from", "review", "--to", "done")
@@ -171,7 +171,7 @@ def test_undo_of_what_is_archived_takes_it_out_of_the_specs_too_and_it_can_be_ha
     assert (found["stage"], found["recommended_next_action"]) == (
         "review",
         "loopwright approve greet --from review --to done",
-    ), "it is judged, and somebody decides anew"
+    ), "the work is judged, and a person decides again"
     ok(project, "approve", "greet", "--from", "review", "--to", "done")
     ok(project, "archive", "greet")
     assert (specs / "greeting" / "spec.md").is_file()
@@ -192,7 +192,7 @@ def test_no_undo_of_files_that_were_changed_since(project):
     assert "# mine" in path.read_text()
 
 
-def test_above_the_floor_somebody_who_did_not_build_it_must_look(project):
+def test_above_the_risk_floor_a_reviewer_other_than_the_builder_is_required(project):
     built(project, settings=STRICT)
     ok(project, "review", "greet")
     found = blockers(project, "done")
@@ -205,14 +205,14 @@ def test_above_the_floor_somebody_who_did_not_build_it_must_look(project):
     assert status(project)["cost"]["turns"] == 4
 
 
-def test_who_built_it_can_not_review_it(project):
+def test_the_builder_cannot_review_its_work(project):
     built(project, settings=STRICT)
     ok(project, "review", "greet", "--reviewer", "scripted")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
     assert "scripted built the work and cannot review it" in report(project)
 
 
-def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(project):
+def test_the_builder_cannot_review_under_another_name_but_a_person_can(project):
     built(project, settings=STRICT)
     config = project.own / "config.toml"
     turns = re.search(r'^turns = ".*"$', config.read_text(), re.MULTILINE)[0]
@@ -222,7 +222,7 @@ def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(proj
     assert "twin and the builder scripted are both scripted " in report(project)
     assert "no agent reviews its own work; name another reviewer" in report(project)
     assert status(project)["cost"]["turns"] == 2, "it was not asked"
-    # Whoever has one agent only looks themselves.
+    # A person with only one agent reviews the work.
     ok(project, "review", "greet", "--reviewer", "twin", "--verdict", "approve")
     assert blockers(project, "done") == {}
 
@@ -246,7 +246,7 @@ def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(proj
         ((CODE, {"role": "smell reviewer", "answer": '{"verdict": "block", "summary": "layers"}'}), "plan", "layers"),
     ],
 )
-def test_a_reviewer_that_fails_or_objects_sends_it_back(project, turns, target, words):
+def test_a_reviewer_that_fails_or_objects_sends_the_work_back(project, turns, target, words):
     built(project, settings=STRICT)
     reviewer(project, *turns)
     ok(project, "review", "greet", "--reviewer", "second")
@@ -254,7 +254,7 @@ def test_a_reviewer_that_fails_or_objects_sends_it_back(project, turns, target, 
     assert words in report(project)
 
 
-def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_not_asked_again(project):
+def test_a_reviewer_that_cant_work_sends_nothing_back_and_earlier_verdicts_are_kept(project):
     built(project, settings=STRICT)
     reviewer(
         project,
@@ -275,10 +275,10 @@ def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_n
     assert "the reviewer second has already reviewed this version of the work" in done.stdout + done.stderr
     assert blockers(project, "done") == {}
     ok(project, "review", "greet", "--reviewer", "second")
-    assert "the reviewer gave no verdict" in report(project), "a review that was held is held anew"
+    assert "the reviewer gave no verdict" in report(project), "the review is repeated"
 
 
-def test_a_verdict_that_somebody_wrote_into_the_file_is_nobodys(project):
+def test_a_verdict_that_was_edited_into_the_file_does_not_count(project):
     built(project, settings=STRICT)
     no = {"role": "reviewer", "answer": '{"verdict": "request-changes", "summary": "wrong"}'}
     reviewer(project, no, {"role": "smell reviewer", "fail": "rate_limited"}, no, SMELL)
@@ -290,7 +290,7 @@ def test_a_verdict_that_somebody_wrote_into_the_file_is_nobodys(project):
     assert state(project)["review_verdict"] == "request-changes"
 
 
-def test_evidence_that_was_touched_is_no_evidence(project):
+def test_changed_evidence_does_not_count(project):
     built(project)
     log = next(path for path in (project.own / "runs").glob("loop-*/logs/*.log"))
     log.write_text("all green\n")
@@ -299,7 +299,7 @@ def test_evidence_that_was_touched_is_no_evidence(project):
     assert state(project)["rollback_target"] == "build"
 
 
-def test_a_patch_that_is_not_what_was_verified_is_not_reviewed(project):
+def test_a_patch_that_differs_from_the_verified_patch_is_not_reviewed(project):
     built(project)
     (patch,) = (path for path in (project.own / "loops").glob("*.progress/work/*.patch"))
     patch.write_bytes(patch.read_bytes().replace(b"hello {name}", b"hello, {name}"))
@@ -308,7 +308,7 @@ def test_a_patch_that_is_not_what_was_verified_is_not_reviewed(project):
     assert "differs from what was verified" in refused["message"]
 
 
-def test_a_person_reviews_and_sends_it_back_to_the_plan(project):
+def test_a_person_reviews_and_sends_the_work_back_to_the_plan(project):
     built(project)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "plan", "--rationale", "think again")
     assert state(project)["stage_status"] == "pending-rework"
@@ -322,7 +322,7 @@ def test_a_person_reviews_and_sends_it_back_to_the_plan(project):
     }, "the old consent is gone"  # fmt: skip
 
 
-def test_a_person_reviews_and_sends_it_back_to_the_beginning(project):
+def test_a_person_reviews_and_sends_the_work_back_to_the_beginning(project):
     built(project)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "clarify", "--rationale", "who asked?")
     assert "clarify_rework_required" in blockers(project, "done")
@@ -343,7 +343,7 @@ def test_going_back_needs_a_reason(project):
     assert state(project)["rollback_rationale"] == "the slices are wrong"
 
 
-def test_scope_that_is_left_turns_the_verdict_around(project):
+def test_remaining_scope_reverses_the_verdict(project):
     built(project)
     assert "review_status_pending" in blockers(project, "done")
     ok(project, "review", "greet")
@@ -361,7 +361,7 @@ def test_scope_that_is_left_turns_the_verdict_around(project):
     assert "return 'hi'" in (project.root / "hello.py").read_text(), "nothing was delivered"
 
 
-def test_back_to_the_build_by_the_report_goes_on_from_what_is_there(project):
+def test_back_in_the_build_the_work_continues_from_the_existing_work(project):
     mends = {"role": "builder", "expect": "say it louder", "run": f"{BUILT}; echo loud > loud"}
     built(project, BUILDS, mends)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "build", "--rationale", "say it louder")
@@ -382,7 +382,7 @@ def test_back_to_the_build_by_the_report_goes_on_from_what_is_there(project):
 @pytest.mark.faults
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
-def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(project, call):
+def test_after_a_kill_anywhere_in_a_delivery_the_next_command_finds_the_old_files_or_finishes(project, call):
     many = "; ".join(f"echo {n} > file{n}" for n in range(4))
     built(project, {"role": "builder", "run": f"{BUILT}; {many}"})
     ok(project, "review", "greet")
@@ -395,7 +395,7 @@ def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(p
         done = subprocess.run(traced, cwd=project.root, env=project.environment, capture_output=True, check=False)
         if done.returncode == 0:
             break
-        status(project)  # whoever looks finishes what was begun
+        status(project)  # the next command finishes the interrupted delivery
         found = {name: _bytes(project.root / name) for name in names}
         assert found == old or all(found[name] != old[name] for name in names), number
         if found != old:
@@ -414,7 +414,7 @@ def _bytes(path):
 @pytest.mark.faults
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
-def test_killed_anywhere_in_an_undo_all_of_it_is_there_or_none(project, call):
+def test_after_a_kill_anywhere_in_an_undo_all_files_are_restored_or_none(project, call):
     built(project, {"role": "builder", "run": f"{BUILT}; echo 1 > file1"})
     ok(project, "review", "greet")
     ok(project, "approve", "greet", "--from", "review", "--to", "done")
@@ -426,7 +426,7 @@ def test_killed_anywhere_in_an_undo_all_of_it_is_there_or_none(project, call):
         command = project.command("undo", "greet")
         traced = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, *command)
         done = subprocess.run(traced, cwd=project.root, env=project.environment, capture_output=True, check=False)
-        stage = status(project)["stage"]  # whoever looks finishes what was begun
+        stage = status(project)["stage"]  # the next command finishes the interrupted delivery
         found = {name: _bytes(project.root / name) for name in names}
         assert found == there or all(found[name] != there[name] for name in names), number
         assert stage == "done" or found != there

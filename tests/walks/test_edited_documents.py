@@ -1,4 +1,4 @@
-"""Documents that people edit by hand, badly: each is named, none makes a traceback, and what was there is kept."""
+"""Documents with bad manual edits: each is named, none causes a traceback, and no content is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAMAGES = {
     "in another language": CHINESE,
     "deep": b"[" * 100_000,
 }
-# The document, and the gate whose blockers say that something is wrong with it; None where it is only made again.
+# The document, and the gate whose blockers report its problem; None if the document is only written again.
 DOCUMENTS = {
     f"{FLOW}/plan.md": "build",
     f"{FLOW}/test-plan.md": "build",
@@ -41,7 +41,7 @@ FINE = {("in another language", ".md"), ("deep", ".md"), ("empty", ".jsonl")}
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A workflow that was built, once: every case puts back what it changed."""
+    """One built workflow for all cases; every case restores its changes."""
     project = Project(tmp_path_factory.mktemp("edited"))
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     build_it(project)
@@ -56,7 +56,7 @@ def codes(project, gate):
 
 
 @pytest.mark.parametrize("name", list(DOCUMENTS))
-def test_whatever_is_in_it_there_is_an_answer_and_nothing_is_lost(built, name):
+def test_any_content_of_a_document_gets_an_answer_and_nothing_is_lost(built, name):
     gate, path = DOCUMENTS[name], built.own / name
     whole = path.read_bytes()
     fine = codes(built, gate or "review")
@@ -88,7 +88,7 @@ def test_whatever_is_in_it_there_is_an_answer_and_nothing_is_lost(built, name):
 
 
 @pytest.mark.parametrize("name", ["../../etc", "/etc/passwd", "a/../../b", "d" * 300, "a//b", ".hidden", "con\0trol"])
-def test_a_domain_that_is_no_place_is_named(built, name):
+def test_an_invalid_domain_is_named(built, name):
     path = built.own / FLOW / "spec.md"
     whole = path.read_text()
     try:

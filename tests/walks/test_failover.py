@@ -1,4 +1,4 @@
-"""At a rate limit the next agent in the user's order takes over: who, why and until when is on record."""
+"""At a rate limit the next agent in the user's order takes over; agent, reason and end are on record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER = {"role": "builder", "fail": "refused"}
 
 
 def with_agents(loops, order=("first", "second"), failover=True, **agents):
-    """Agents by name, each with its written turns; a turn's place is counted for the loop, whoever takes it."""
+    """Agents by name, each with its written turns; a turn's number is counted for the loop, not for each agent."""
     loops.configure()
     tables = "".join(f'[agents.{name}]\nkind = "scripted"\nturns = ".loopwright/{name}.yaml"\n' for name in agents)
     tables += '[agents.gone]\nkind = "command"\ncommand = "no-such-program-anywhere"\n'
@@ -46,7 +46,7 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
     document = loops.shown(loop_id)
     assert document["status"] == "completed"
     assert changes(loops, loop_id) == [("first", "second", "rate_limited")], "the second task asks it at once"
-    assert loops.events(loop_id, e.HoldPlaced) == [], "nobody waits"
+    assert loops.events(loop_id, e.HoldPlaced) == [], "the loop does not wait"
     asked = [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)]
     assert asked == ["first", "second", "second"]
     own = document["loopwright"]
@@ -59,7 +59,7 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
     assert "second took over" in loops.run("logs", loop_id).stdout
 
 
-def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(loops):
+def test_if_all_agents_are_at_their_limit_the_loop_waits_for_the_earliest_return(loops):
     loop_id = with_agents(loops, first=[SOON, NEVER, WORKS], second=[NEVER, LIMITED, NEVER])
     done = loops.run("start", loop_id)
     assert "no other agent can take over" in done.stdout
@@ -72,7 +72,7 @@ def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(l
     assert loops.shown(loop_id)["status"] == "completed"
 
 
-def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_and_the_next_one_is_asked(loops):
+def test_an_agent_with_a_limit_in_the_past_is_replaced_once_and_the_next_agent_is_asked(loops):
     loop_id = with_agents(loops, first=[OVER] * 5, second=[NEVER, WORKS])
     loops.run("start", loop_id)
     assert changes(loops, loop_id) == [("first", "second", "rate_limited")]
@@ -80,7 +80,7 @@ def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_an
     assert loops.shown(loop_id)["loopwright"]["takeovers"][0].get("until") is None
 
 
-def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_circle(loops):
+def test_very_short_limits_are_waited_for_and_never_handed_over_in_a_circle(loops):
     soon = {**SOON, "reset_in_s": 0.01}
     loop_id = with_agents(loops, first=[soon, NEVER, soon, NEVER, WORKS], second=[NEVER, soon, NEVER, soon, WORKS])
     # On a busy machine the limit is over before it is read. Then no end is known, and these waits apply.
@@ -88,7 +88,7 @@ def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_ci
     loops.run("start", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
     placed = loops.events(loop_id, e.HoldPlaced)
-    assert placed, "somebody waits"
+    assert placed, "the loop waits"
     assert all(one.hold.until > one.hold.since for one in placed)
     assert len(changes(loops, loop_id)) <= 4, "each once before a wait"
 
@@ -119,7 +119,7 @@ def test_no_agent_takes_over_if_that_is_not_allowed(loops):
     assert loops.holds(loop_id)[0][0] == "quota"
 
 
-def test_an_agent_that_breaks_down_at_night_is_taken_over_from_and_where_all_do_a_person_has_to_look(loops):
+def test_a_crashed_agent_is_replaced_and_if_all_crash_a_person_must_look(loops):
     crashed, hung = ({"role": "builder", "fail": fail} for fail in ("crashed", "hung"))
     loop_id = with_agents(loops, first=[crashed, NEVER, WORKS], second=[NEVER, hung])
     done = loops.run("start", loop_id, code=11)
@@ -130,7 +130,7 @@ def test_an_agent_that_breaks_down_at_night_is_taken_over_from_and_where_all_do_
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
 
-def test_who_plans_the_tasks_is_taken_over_from_too(loops):
+def test_the_planner_of_tasks_is_replaced_too(loops):
     tasks = json.dumps({"tasks": [{"description": "write it"}]})
     first = [{"role": "planner", "fail": "not_logged_in"}]
     second = [{"role": "planner", "answer": "x"}, {"role": "planner", "answer": tasks}]
@@ -157,7 +157,7 @@ SETTINGS = (
 
 def test_planners_and_reviewers_are_replaced_too_and_never_by_the_builder(project):
     told = {"fail": "rate_limited", "reset_in_s": 100000}
-    # Nobody who works by hand would find a turn to plan.
+    # The interactive agent can't plan, so it is skipped.
     by_hand = SETTINGS.replace('"scripted", ', '"scripted", "interactive", ')
     prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=by_hand)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
@@ -172,7 +172,7 @@ def test_planners_and_reviewers_are_replaced_too_and_never_by_the_builder(projec
     assert (takeover["agent"], takeover["by"], takeover["role"]) == ("scripted", "other", "planner")
     assert "other took over as planner" in ok(project, "status", "greet").stdout
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    # The limit of the plan's turn is the account's: it would keep the builder out too.
+    # The limit of the plan's turn applies to the account, so it would also stop the builder.
     settings = (project.own / "config.toml").read_text()
     project.write(".loopwright/config.toml", settings.replace("failover = true", "failover = false"))
     ok(project, "build", "greet", "--agent", "scripted")
@@ -181,9 +181,9 @@ def test_planners_and_reviewers_are_replaced_too_and_never_by_the_builder(projec
     refused = project.run("review", "greet", "--reviewer", "other")
     assert (refused.exit_code, "rate_limited until 2" in refused.stderr) == (1, True)
     assert "nothing is lost: run the same command again after 2" in refused.stderr
-    assert status(project)["stage"] == "review", "nobody has looked at it, and nothing is sent back"
+    assert status(project)["stage"] == "review", "there was no review, and nothing is sent back"
     project.write(".loopwright/third.yaml", yaml.safe_dump(third))
-    # The twin is who built it, under another name.
+    # The twin is the builder under another name.
     more = settings.replace('"other"]', '"other", "twin", "third"]')
     table = '[agents.third]\nkind = "scripted"\nturns = ".loopwright/third.yaml"\n'
     own = next(line for line in settings.splitlines() if line.startswith("turns = ") and "other" not in line)
@@ -194,7 +194,7 @@ def test_planners_and_reviewers_are_replaced_too_and_never_by_the_builder(projec
     assert "reviewer: third" in report
 
 
-def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
+def test_the_clarifying_agent_is_replaced_too_and_the_takeover_is_reported(project):
     prepare(project, [{"role": "clarifier", "fail": "rate_limited"}], settings=SETTINGS)
     asks = {"role": "clarifier", "answer": json.dumps({"question": "For whom?"})}
     project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [asks, asks]}))
@@ -203,7 +203,7 @@ def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
     assert "scripted could not continue (rate_limited): other took over as clarifier" in done.stdout
 
 
-def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
+def test_a_planner_with_a_limit_in_the_past_is_asked_once(project):
     over = {"role": "planner", "fail": "rate_limited", "reset_in_s": -3600}
     prepare(project, [over] * 4, settings=SETTINGS)
     project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [over] * 4}))

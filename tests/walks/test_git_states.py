@@ -1,4 +1,4 @@
-"""Repositories in every state that people leave them in, and hostile ones: a run works and `.git` stays as it was."""
+"""Repositories in every usual state, and hostile repositories: a run works and `.git` stays unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AS_TESTER = "git -c user.name=t -c user.email=t@localhost"
 
 
 def bytes_of(folder):
-    """Every name, kind, mode and content below a folder, but for what belongs to loopwright."""
+    """Every name, kind, mode and content below a folder, without loopwright's own files."""
     found = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -215,14 +215,14 @@ def test_files_that_git_ignores_do_not_make_a_tree_dirty(make_project):
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
 @pytest.mark.parametrize("mode", ["worktree", "copy"])
-def test_a_change_to_a_file_that_git_was_told_not_to_look_at_is_in_the_patch(make_project, mode, bit):
+def test_a_change_to_a_file_that_git_is_told_to_skip_is_in_the_patch(make_project, mode, bit):
     project = make_project({"a": "1\n", "b": "1\n"})
     project.git("update-index", bit, "a")
     project.plan({"id": "A", "commands": ["echo 2 > a; echo 2 > b"]}, run_id="r")
     assert sorted(ran(project, "--mode", mode)["changed_files"]) == ["a", "b"]
 
 
-def test_a_repository_inside_that_is_no_submodule_is_not_silently_empty(project):
+def test_a_nested_repository_that_is_not_a_submodule_is_not_silently_empty(project):
     inner = at(project, project.root / "inner")
     inner.write("f", "inside\n")
     inner.git("init", "-q")
@@ -293,7 +293,7 @@ HOOKS = ("post-checkout", "post-index-change", "reference-transaction", "pre-com
 
 @pytest.fixture
 def hostile(make_project):
-    """A project whose git would start a program at every turn; each leaves a name in `canaries` when it runs."""
+    """A project whose git settings start programs; each program leaves a name in `canaries` when it runs."""
     project = make_project({"a.txt": "1\n", ".gitattributes": "*.txt filter=bad diff=bad\n"})
     project.canaries = project.home.parent / "canaries"
     (project.home.parent / "hooks").mkdir()
@@ -368,7 +368,7 @@ def test_a_bare_repository_hidden_in_the_tree_is_only_files(hostile):
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
-def test_what_a_step_does_to_its_own_repository_stays_there(project, isolation):
+def test_changes_of_a_step_to_its_repository_stay_in_the_sandbox(project, isolation):
     canary = project.home.parent / "canary"
     commands = [
         f"git config core.fsmonitor 'touch {canary}; :'; git config core.hooksPath hooks; mkdir -p .git/hooks hooks",

@@ -1,4 +1,4 @@
-"""`loopwright import`: another tool's work is taken over, what it claims opens nothing, and nothing is overwritten."""
+"""`loopwright import`: imports another tool's work, ignores its claims, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ OPENSPEC = Path(__file__).resolve().parents[2] / ".cache" / "agents" / "node_mod
 LIVING = """# greeting Specification
 
 ## Purpose
-Greets people who come by, whoever they are and whenever that is.
+Greets all people who come by, at any time of the day or the night.
 
 ## Requirements
 
 ### Requirement: Waving
 The system SHALL wave.
 
-#### Scenario: Somebody comes
-- **WHEN** somebody comes
+#### Scenario: A person comes
+- **WHEN** a person comes
 - **THEN** it waves
 """
 DONE_THERE = {
@@ -85,7 +85,7 @@ def loopx(project):
     return project
 
 
-def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loopx):
+def test_a_loopx_workspace_is_imported_without_its_approvals(loopx):
     before = bytes_of(loopx.root / ".loopx")
     planned = take(loopx, "loopx", "--dry-run", code=1)
     assert not (loopx.own / "workflows").exists()
@@ -98,7 +98,7 @@ def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loo
     assert found["spec", "specs/broken/spec.md"][0] == "unreadable"
     assert found["note", "context/domain.md"][0] == "taken"
     assert bytes_of(loopx.root / ".loopx") == before
-    # It begins at clarify, whatever was approved there, and its record and report are nowhere that a gate reads.
+    # The workflow begins at clarify without approvals, and no gate reads its record or report.
     assert state(loopx)["current_stage"] == "clarify"
     assert {one["status"] for one in state(loopx)["approval"].values()} == {"not-requested"}
     folder = loopx.own / "workflows" / "greet"
@@ -117,10 +117,10 @@ def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loo
     for name in ("approve", "build", "review"):
         arguments = ("--from", "review", "--to", "done") if name == "approve" else ()
         assert loopx.run(name, "greet", *arguments).exit_code == 1
-    # A secret is hidden in what is kept, and named.
+    # A secret is masked in the stored files, and reported.
     assert TOKEN.encode() not in loopx.everything_kept()
     assert any(row["what"] == "secret" and "line 3" in row["why"] for row in done.json()["rows"])
-    # Typed again it changes no byte; what is new is taken.
+    # A repeated import changes no byte, and adds new files.
     kept = bytes_of(loopx.own)
     assert {outcome for outcome, _ in rows(take(loopx, "loopx", code=1)).values()} == {
         "already",
@@ -130,13 +130,13 @@ def test_a_loopx_workspace_is_taken_over_and_nothing_that_it_approved_counts(loo
     assert bytes_of(loopx.own) == kept
     put(loopx, {".loopx/workflows/new/spec.md": "## Intent\n\nmore\n"})
     assert rows(take(loopx, "loopx", code=1))["workflow", "workflows/new"] == ("taken", "new")
-    # A person stands for the spec, and from there on it is a workflow like any other.
+    # A person approves the spec; from then on it is a workflow like any other.
     planned = ok(loopx, "plan", "greet", "--direct", ".loopwright/workflows/greet/spec.md", "--agent", "")
     assert "slice_without_check_VS-1" in planned.stdout
     assert (loopx.own / "changes" / "active" / "chg-greet" / "specs" / "greeting" / "spec.md").read_text() == DELTA
 
 
-def test_what_is_here_is_never_overwritten_and_another_name_is_the_way_on(loopx):
+def test_an_import_never_overwrites_and_suggests_another_name(loopx):
     ok(loopx, "clarify", "greet", "--idea", "mine")
     put(loopx, {".loopwright/specs/greeting/spec.md": LIVING.replace("wave", "nod")})
     mine = bytes_of(loopx.own / "workflows", loopx.own / "specs")
@@ -152,17 +152,17 @@ def test_what_is_here_is_never_overwritten_and_another_name_is_the_way_on(loopx)
     assert (
         rows(take(loopx, "loopx", "--as", "greet=greet-two", code=1))["workflow", "workflows/greet"][1] == "greet-two"
     )
-    # From now on it is known by where it came from, not by its name.
+    # From now on the workflow is known by its source, not by its name.
     assert rows(take(loopx, "loopx", code=1))["workflow", "workflows/greet"] == ("already", "greet-two")
     put(loopx, {".loopx/workflows/greet/plan.md": "another"})
     again = take(loopx, "loopx", code=1).json()["rows"]
     assert "changed there after the import" in next(row["why"] for row in again if row["source"] == "workflows/greet")
-    assert loopx.run("import", "loopx", "--as", "nobody=x").exit_code == 2
+    assert loopx.run("import", "loopx", "--as", "unknown=x").exit_code == 2
     assert loopx.run("import", "loopx", "--as", "x").exit_code == 2
     assert rows(take(loopx, "loopx", "--finished", code=1))["workflow", "workflows/old"] == ("taken", "old")
 
 
-def test_one_that_died_on_its_way_leaves_nothing_or_all_of_it(loopx):
+def test_an_interrupted_import_leaves_nothing_or_the_whole_workflow(loopx):
     """Bytes are kept, then one line of the journal makes them a workflow, then they go to their places."""
     leftover = loopx.own / "workflows" / "greet"
     (leftover / "objects").mkdir(parents=True)
@@ -238,7 +238,7 @@ def openspec(project, *arguments):
     return done.stdout
 
 
-def test_an_openspec_change_is_built_where_it_is_and_archived_under_its_own_name(project):
+def test_an_openspec_change_is_built_in_place_and_archived_under_its_own_name(project):
     prepare(
         project, [{"role": "builder", "run": "printf 'def greet(name):\\n    return f\"hello {name}\"\\n' > hello.py"}]
     )
@@ -311,7 +311,7 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
 
 @pytest.mark.faults
 @pytest.mark.needs("strace")
-def test_killed_at_any_rename_a_workflow_is_there_whole_or_not_at_all(project):
+def test_after_a_kill_at_any_rename_a_workflow_is_complete_or_missing(project):
     prepare(project)
     project.environment["PYTHONDONTWRITEBYTECODE"] = "1"
     put(project, {
@@ -345,7 +345,7 @@ def test_killed_at_any_rename_a_workflow_is_there_whole_or_not_at_all(project):
 
 
 def documents(project):
-    """What is there for people, by path; journals have times in them."""
+    """The files for people, by path; without journals, which contain times."""
     found = bytes_of(project.own / "workflows", project.own / "specs")
     other = ("journal.ndjson", "greet/state.json", ".tmp")
     return {path: data for path, data in found.items() if not path.endswith(other)}

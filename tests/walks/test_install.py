@@ -1,4 +1,4 @@
-"""`loopwright install` and `uninstall`: our hook beside the hooks of others, and gone without a trace."""
+"""`loopwright install` and `uninstall`: our hook next to hooks of other tools, and its removal without a trace."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_foreign_content_keeps_its_bytes_and_is_restored_without_a_receipt(proje
     assert page.read_bytes() == b"# Mine"
 
 
-def test_for_a_user_it_is_written_where_the_agents_program_looks(project, home, tmp_path):
+def test_a_user_installation_is_written_to_the_agents_own_settings(project, home, tmp_path):
     for agent, variable, folder in (
         ("gemini", "GEMINI_CLI_HOME", ".gemini"),
         ("opencode", "XDG_CONFIG_HOME", "opencode"),
@@ -116,7 +116,7 @@ FORMS = [
 
 @pytest.mark.parametrize("text", FORMS, ids=range(len(FORMS)))
 @pytest.mark.parametrize("agent", AGENTS)
-def test_what_others_have_stays_and_the_file_is_as_it_was_to_the_byte(project, home, agent, text):
+def test_other_hooks_stay_and_uninstalling_restores_every_byte(project, home, agent, text):
     path = settings_file(project, home, agent, "project")
     path.parent.mkdir()
     path.write_text(text)
@@ -135,7 +135,7 @@ def test_what_others_have_stays_and_the_file_is_as_it_was_to_the_byte(project, h
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_the_user_changed_meanwhile_survives_uninstall(project, home):
+def test_changes_of_the_user_survive_uninstall(project, home):
     path = settings_file(project, home, "claude", "project")
     assert project.run("install", "--agent", "claude").exit_code == 0
     document = json.loads(path.read_text())
@@ -160,7 +160,7 @@ def test_another_interpreter_takes_the_place_of_the_first(project, home):
     assert doctor.exit_code == 1
     assert "/gone/python3" in doctor.stdout
     done = project.run("install", "--agent", "claude")
-    assert (done.exit_code, path.read_text()) == (0, mine), "what somebody added to our entry stays"
+    assert (done.exit_code, path.read_text()) == (0, mine), "what a person added to our entry stays"
     assert re.search(r'^-.*/gone/python3.*\n(?:^-.*\n)*^\+.*"command"', done.stdout, re.MULTILINE)
     assert "/gone/python3" not in path.read_text()
     assert path.read_text().count("entry.py") == 3
@@ -169,7 +169,7 @@ def test_another_interpreter_takes_the_place_of_the_first(project, home):
     assert "entry.py" not in (path.read_text() if path.exists() else "")
 
 
-def test_a_dry_run_shows_the_change_and_makes_none(project, home):
+def test_a_dry_run_shows_the_change_and_writes_nothing(project, home):
     before = everything(project.root, home)
     done = project.run("install", "--agent", "codex", "--dry-run")
     assert done.exit_code == 0
@@ -188,7 +188,7 @@ def test_a_dry_run_shows_the_change_and_makes_none(project, home):
     ids=range(11),
 )  # fmt: skip
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
-def test_what_can_not_be_understood_is_named_and_left_alone(project, home, text, verb):
+def test_an_invalid_settings_file_is_named_and_left_alone(project, home, text, verb):
     path = settings_file(project, home, "claude", "project")
     path.parent.mkdir()
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -225,7 +225,7 @@ def test_the_registered_command_works_as_a_harness_would_run_it(project, home):
     assert "hook of gemini (project): registered, and works" in project.run("doctor").stdout
 
 
-def test_a_hook_that_is_registered_for_one_event_only_is_a_problem(project, home):
+def test_a_hook_that_is_registered_for_only_one_event_is_a_problem(project, home):
     assert project.run("install", "--agent", "claude").exit_code == 0
     path = settings_file(project, home, "claude", "project")
     document = json.loads(path.read_text())
@@ -260,7 +260,7 @@ def symptom(done, what):
 
 
 def test_doctor_runs_nothing_that_a_cloned_repository_brings(project, home, tmp_path):
-    """Whether it only mentions our hook, or has the very form of our command with another program in it."""
+    """The entry only mentions our hook, or has the form of our command with another program."""
     trap = tmp_path / HOOK_NAME
     trap.parent.mkdir(parents=True)
     trap.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')\n")
@@ -321,7 +321,7 @@ def test_called_twice_is_a_problem(project, home):
 
 
 @pytest.mark.parametrize("installs", [1, 2])
-def test_a_file_that_we_made_is_removed_though_a_tool_reformatted_it(project, home, installs):
+def test_our_file_is_removed_even_if_a_tool_reformatted_it(project, home, installs):
     path = settings_file(project, home, "claude", "project")
     for number in range(installs):
         assert project.run("install", "--agent", "claude").exit_code == 0
@@ -331,7 +331,7 @@ def test_a_file_that_we_made_is_removed_though_a_tool_reformatted_it(project, ho
     assert not path.parent.exists()
 
 
-def test_an_empty_file_that_was_there_before_stays(project, home):
+def test_an_empty_file_from_before_stays(project, home):
     path = settings_file(project, home, "claude", "project")
     write_settings(path, {})
     assert project.run("install", "--agent", "claude").exit_code == 0
@@ -370,7 +370,7 @@ def test_only_the_user_can_read_kept_settings(project, home, umask):
     (state / "installed").chmod(0o755)
     before = os.umask(umask)
     try:
-        # Byte code that nobody can read must not be left for the tests after this one.
+        # Unreadable byte code must not be left for later tests.
         arguments = ("install", "--agent", "claude", "--user", "--what", "hooks")
         done = project.run(*arguments, env={"PYTHONDONTWRITEBYTECODE": "1"})
     finally:

@@ -1,4 +1,4 @@
-"""`loopwright install`: skills, instruction blocks and the MCP server for all four agents; what is the user's stays."""
+"""`loopwright install`: skills, instruction blocks and the MCP server for all four agents; the user's text stays."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_all_parts_are_added_to_existing_content_and_removed_to_the_byte(project
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_in_a_fresh_repository_nothing_is_left_not_even_folders(project, home, agent):
+def test_uninstalling_from_a_fresh_repository_leaves_no_file_and_no_folder(project, home, agent):
     before = everything(project.root)
     install(project, agent)
     install(project, agent, verb="uninstall")
@@ -207,7 +207,7 @@ def test_foreign_content_stays(project, home, agent):
         ("claude", "CLAUDE.md", "<!-- loopwright:begin claude sha256:0123456789abcdef -->\nno end\n"),
     ],
 )
-def test_a_file_that_is_not_understood_stops_all_of_it_before_anything_is_written(project, home, agent, name, text):
+def test_an_invalid_file_stops_the_installation_before_anything_is_written(project, home, agent, name, text):
     project.write(name, text)
     before = everything(project.root)
     done = project.run("install", "--agent", agent)
@@ -217,7 +217,7 @@ def test_a_file_that_is_not_understood_stops_all_of_it_before_anything_is_writte
     assert everything(project.root) == before
     # The hint is a command that is taken.
     assert f"`loopwright install --agent {agent} --dry-run`" in done.stderr
-    # What is nothing of ours may be as its agent likes it; a table in one line is only nothing to add to.
+    # Files without our parts may be invalid; an inline table is only a place that we can't add to.
     said = {one["health"] for one in symptoms(project, f"of {agent} (project)")}
     assert said == (set() if text.startswith("mcp_servers = {") else {"problem" if "loopwright" in text else "note"})
 
@@ -267,7 +267,7 @@ def test_parts_of_one_file_are_installed_and_removed_separately(project, home):
         assert (done.exit_code, said in done.stderr) == (2, True)
 
 
-def test_a_part_that_was_not_asked_for_may_be_as_its_agent_likes_it(project, home):
+def test_a_file_of_a_part_that_was_not_requested_may_be_invalid(project, home):
     mine = '{"mcpServers": []}'
     project.write(".gemini/settings.json", mine)
     for verb in ("install", "uninstall"):
@@ -275,7 +275,7 @@ def test_a_part_that_was_not_asked_for_may_be_as_its_agent_likes_it(project, hom
     assert (project.root / ".gemini" / "settings.json").read_text() == mine
 
 
-def test_what_a_person_sees(project, home):
+def test_a_person_reads_a_list_of_changes(project, home):
     first = project.run("install", "--agent", "claude", "--dry-run").stdout
     assert "+## Loopwright" in first
     assert '+    "loopwright": {' in first
@@ -320,7 +320,7 @@ def test_nothing_of_ours_is_left_even_without_a_receipt(project, home, agent):
 
 @pytest.mark.parametrize("order", [("hooks", "skills"), ("skills", "hooks")])
 @pytest.mark.parametrize("scope", ["project", "user"])
-def test_parts_that_go_one_by_one_leave_no_folder(project, home, order, scope):
+def test_removing_parts_one_by_one_leaves_no_folder(project, home, order, scope):
     before = everything(project.root, home)
     for verb in ("install", "uninstall"):
         for what in order:

@@ -1,4 +1,4 @@
-"""The interop layout: runs and loops of other tools lie beside ours, and stay as they are."""
+"""The interop layout: runs and loops of other tools are next to ours, and stay unchanged."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_no_first_command_touches_other_tools_runs_or_flips_the_layout(shared, t
     assert "layout" not in said, "there are no files of the other layout"
 
 
-def test_our_runs_are_recovered_and_collected_and_theirs_are_not(shared):
-    """A run of ours that dies leaves a folder like theirs; it is known by its lock and by the journal."""
+def test_our_runs_are_recovered_and_collected_and_other_tools_runs_are_not(shared):
+    """A dead run of ours leaves a folder like another tool's; its lock and the journal identify it."""
     before = foreign_bytes(shared)
     plan = shared.root / ".claude/state/thinking/plan.latest.yaml"
     plan.parent.mkdir(parents=True)
@@ -61,7 +61,7 @@ def test_our_runs_are_recovered_and_collected_and_theirs_are_not(shared):
     finally:
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
-    # The journal is lost, so the lock is all that tells whose folder it is.
+    # The journal is lost, so only the lock identifies the owner of the folder.
     (shared.own / "runs.journal.ndjson").unlink()
     assert shared.run("doctor", "--fix").exit_code == 0
     assert json.loads((ours / "evidence.json").read_bytes())["error_code"] == "INTERRUPTED"
@@ -70,7 +70,7 @@ def test_our_runs_are_recovered_and_collected_and_theirs_are_not(shared):
     assert foreign_bytes(shared) == before
 
 
-def test_a_name_that_another_tool_took_after_our_run_was_removed_is_theirs(shared):
+def test_a_reused_run_name_belongs_to_the_other_tool(shared):
     shared.write(".claude/state/thinking/plan.latest.yaml", "new_plan: {run_id: a, steps: [{id: A, commands: [ls]}]}\n")
     assert shared.run("run").exit_code == 0
     ours = shared.root / RUNS / "a"

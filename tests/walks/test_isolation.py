@@ -1,4 +1,4 @@
-"""An attacker in the test suite: what a confined step tries, and what it must not get."""
+"""Attacks by a confined step, which must all fail."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_writes_land_in_the_sandbox_and_nowhere_else(confined, tmp_path):
     script = "; ".join(f"mkdir -p {target.parent}; echo evil > {target}" for target in targets)
     code, _ = attempt(confined, f"({script}) 2>/dev/null; echo good > inside; cat inside")
     assert code == 0
-    # The project's own path means the sandbox under bubblewrap, so a file may be there: in the patch, not here.
+    # Under bubblewrap the project's path means the sandbox, so the file may be in the patch, but not in the project.
     assert not any(target.exists() for target in targets)
 
 
@@ -71,7 +71,7 @@ def test_home_credentials_and_the_workspace_are_not_readable(confined):
 
 
 @pytest.mark.parametrize("confined", LEVELS, indirect=True)
-def test_strict_closes_the_network_unless_the_step_says_so_and_auto_leaves_it_open(confined):
+def test_strict_closes_the_network_unless_the_step_opens_it_and_auto_leaves_it_open(confined):
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=accept_all, args=(server,), daemon=True).start()
         port = server.getsockname()[1]
@@ -133,7 +133,7 @@ def test_a_step_can_not_see_or_signal_other_processes(project):
     assert int(said.split()[0]) < 10
 
 
-def test_strict_is_an_error_and_never_a_silent_downgrade_where_it_can_not_be_had(project, tmp_path):
+def test_strict_is_an_error_and_never_a_silent_downgrade_if_it_is_unavailable(project, tmp_path):
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "sh").symlink_to(shutil.which("sh"))
@@ -147,7 +147,7 @@ def test_strict_is_an_error_and_never_a_silent_downgrade_where_it_can_not_be_had
     assert project.evidence("s")["steps"] == []
 
 
-def test_none_says_so_in_the_evidence(project):
+def test_isolation_none_is_recorded_in_the_evidence(project):
     project.plan({"id": "S", "commands": ["true"]}, run_id="s")
     assert project.run("run", "--isolation", "none").exit_code == 0
     record = project.evidence("s")["isolation"]
@@ -176,7 +176,7 @@ def test_a_link_that_an_earlier_command_planted_is_seen(project):
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
-def test_provided_folders_are_there_and_never_part_of_the_change(project, isolation):
+def test_provided_folders_exist_and_are_never_part_of_the_change(project, isolation):
     project.write(".gitignore", "deps/\n")
     project.commit("ignore")
     project.write("deps/lib.txt", "a library\n")

@@ -1,4 +1,4 @@
-"""What a person can do about a judge that says nothing, and what our own hand never does for an agent."""
+"""How a person handles a check that proves nothing, and what we never do for an agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def built(project):
     return build
 
 
-def test_a_check_that_can_not_fail_any_more_is_named_and_a_person_may_accept_it(project, built):
+def test_a_check_that_can_no_longer_fail_is_named_and_a_person_may_accept_it(project, built):
     built(ENDS)
     found = blockers(project, "review")["vacuous_check_C"]
     assert "even when its own tests are made to fail" in found["message"]
@@ -33,13 +33,13 @@ def test_a_check_that_can_not_fail_any_more_is_named_and_a_person_may_accept_it(
     assert "vacuous_check_C" not in blockers(project, "review")
 
 
-def test_the_agent_is_told_why_its_green_check_counts_for_nothing(project, built):
+def test_the_agent_is_told_why_its_passed_check_does_not_count(project, built):
     built(ENDS)
     prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
     assert any("passes also when its own tests are made to fail" in text for text in prompts)
 
 
-def test_our_hand_follows_no_link_of_the_work(project, built):
+def test_restoring_protected_files_follows_no_link_of_the_work(project, built):
     hidden = {"id": "H", "command": "python3 deep/hidden_check.py", "hidden": True}
     caught = project.root.parent / "caught"
     caught.mkdir()
@@ -51,13 +51,13 @@ def test_our_hand_follows_no_link_of_the_work(project, built):
     assert list(caught.iterdir()) == []
 
 
-def test_a_file_that_a_check_changes_needs_a_look(project, built):
+def test_a_file_that_a_check_changes_needs_a_review(project, built):
     check = {"id": "C", "command": f"{CHECK} && echo more >> notes.txt && echo new > report.txt"}
     built(BUILT, checks=[check], files=[("notes.txt", "notes\n")])
     assert list(blockers(project, "review")) == ["sealed_file_changed_notes.txt"]
 
 
-def test_new_tests_beside_the_sealed_ones_are_free_until_a_check_needs_them(project, built):
+def test_new_tests_next_to_sealed_tests_are_allowed_until_a_check_needs_them(project, built):
     test = "import unittest\nimport hello\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        {}\n"
     sealed = test.format("self.assertEqual(hello.greet('Ann'), 'hello Ann')")
     check = {"id": "C", "command": "python3 -m unittest discover -q -s tests -t ."}

@@ -64,7 +64,7 @@ def patch(project):
     return next((project.own / "loops").glob("*.progress/changes.patch")).read_text()
 
 
-def test_an_objection_is_the_next_task_and_what_tidying_up_breaks_is_dropped(project):
+def test_an_objection_is_the_next_task_and_a_tidy_up_that_breaks_checks_is_dropped(project):
     approved(project, NO, YES, BUILDS, MENDS, BREAKS)
     done = build(project)
     assert "the tried changes failed" in done.stdout
@@ -86,7 +86,7 @@ def test_an_objection_is_the_next_task_and_what_tidying_up_breaks_is_dropped(pro
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_what_goes_to_the_review_was_checked_after_its_last_change(project):
+def test_the_reviewed_work_was_checked_after_its_last_change(project):
     approved(project, YES, BUILDS, TIDIES)
     build(project)
     assert (lanes(project)["deslop"], lanes(project)["regression"]) == ("done", "passed")
@@ -99,7 +99,7 @@ def test_what_goes_to_the_review_was_checked_after_its_last_change(project):
     assert blockers(project, "review") == {}
 
 
-def test_nobody_tidies_up_where_nobody_should_and_that_is_on_record(project):
+def test_a_disabled_tidy_up_does_not_run_and_is_recorded_as_skipped(project):
     approved(project, YES, BUILDS)
     build(project, "--no-deslop")
     assert (lanes(project)["deslop"], lanes(project)["regression"]) == ("skipped", "skipped")
@@ -129,7 +129,7 @@ def test_an_agent_that_fails_in_a_lane_has_approved_nothing(project, turns, code
     assert blockers(project, "review") == {}, "the same command again repeats the lane, and no more than that"
 
 
-def test_an_architect_who_forgets_the_shape_is_reminded_once(project):
+def test_an_architect_with_an_invalid_answer_is_asked_once_more(project):
     approved(project, PROSE, YES, BUILDS, TIDIES)
     build(project)
     assert lanes(project)["architect"] == "approve"
@@ -137,7 +137,7 @@ def test_an_architect_who_forgets_the_shape_is_reminded_once(project):
     assert status(project)["cost"]["roles"]["architect"]["turns"] == 3, "one looked at the plan"
 
 
-def test_a_builder_that_only_refuses_is_not_paid_for_ever_and_one_that_hangs_is_not_asked_again(project):
+def test_a_builder_that_only_refuses_is_limited_and_a_hung_builder_is_not_asked_again(project):
     approved(project, *[{"role": "builder", "fail": "refused"}] * 40, settings="")
     build(project, code=11)
     assert status(project)["cost"]["roles"]["builder"]["turns"] == 3
@@ -152,13 +152,13 @@ def test_a_builder_that_only_refuses_is_not_paid_for_ever_and_one_that_hangs_is_
     assert blockers(project, "review") == {}, "what failed is tried again by who types it again"
 
 
-def test_an_architect_who_is_not_heeded_keeps_the_gate_shut(project):
+def test_an_open_objection_of_the_architect_keeps_the_gate_closed(project):
     approved(project, *[NO] * 9, BUILDS, *[{"role": "builder", "run": "true"}] * 9)
     build(project, code=11)
     assert "architect_iterate" in blockers(project, "review")
 
 
-def test_a_budget_holds_in_a_lane_and_the_lane_goes_on_with_more(project):
+def test_a_used_budget_holds_a_lane_and_a_larger_budget_continues_it(project):
     approved(project, YES, BUILDS, TIDIES, settings=FULL + "[budget]\nturns = 2\n")
     build(project, code=11)
     assert lanes(project).get("architect") == "approve"
@@ -168,7 +168,7 @@ def test_a_budget_holds_in_a_lane_and_the_lane_goes_on_with_more(project):
     assert blockers(project, "review") == {}
 
 
-def test_a_build_that_was_lean_goes_on_when_the_profile_is_another(project):
+def test_a_lean_build_continues_after_a_change_of_the_profile(project):
     approved(project, YES, BUILDS, TIDIES, settings="")
     build(project)
     assert blockers(project, "review") == {}
@@ -190,7 +190,7 @@ def in_background(project):
     )  # fmt: skip
 
 
-def test_what_tidying_up_broke_blocks_until_what_was_before_is_checked_again(project, tmp_path):
+def test_a_broken_tidy_up_blocks_until_the_earlier_work_is_checked_again(project, tmp_path):
     pid, journal = tmp_path / "pid", project.own / "workflows" / "greet" / "journal.ndjson"
     dies = f"grep -q '\"dropped\"' {journal} && kill -9 $(cat {pid}) 2>/dev/null; {CHECK}"
     prepare(
@@ -204,7 +204,7 @@ def test_what_tidying_up_broke_blocks_until_what_was_before_is_checked_again(pro
     assert worker.wait() == -signal.SIGKILL
     found = blockers(project, "review")
     assert {"regression_failed", "verification_failed"} <= set(found)
-    pid.write_text("nobody")
+    pid.write_text("none")
     build(project)
     assert (lanes(project)["deslop"], lanes(project)["regression"]) == ("dropped", "passed")
     assert blockers(project, "review") == {}
@@ -237,7 +237,7 @@ def said(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_an_agent_that_ends_its_turn_is_told_once_to_look_again(project, tmp_path):
+def test_an_agent_that_ends_its_turn_is_asked_once_to_check_again(project, tmp_path):
     out = tmp_path / "said"
     works = {"role": "builder", "run": f"{ENDS}{out}; {BUILT}; {ENDS}{out}"}
     approved(project, works, settings="")
@@ -248,7 +248,7 @@ def test_an_agent_that_ends_its_turn_is_told_once_to_look_again(project, tmp_pat
 
 
 @pytest.mark.parametrize("settings", ["[workflow]\ngate_blocks = 0\n", ""])
-def test_who_switched_it_off_and_who_asks_a_person_is_not_told(project, tmp_path, settings):
+def test_the_stop_gate_is_silent_if_disabled_or_if_the_agent_asks_a_person(project, tmp_path, settings):
     out = tmp_path / "said"
     asks = 'echo \'{"question": "formal?"}\' > $LOOPWRIGHT_DECISIONS/one.json; '
     approved(project, {"role": "builder", "run": f"{'' if settings else asks}{BUILT}; {ENDS}{out}"}, settings=settings)
@@ -256,7 +256,7 @@ def test_who_switched_it_off_and_who_asks_a_person_is_not_told(project, tmp_path
     assert said(out.read_text()) == []
 
 
-def test_a_persons_pause_opens_the_gate_and_going_on_shuts_it_again(project, tmp_path):
+def test_a_pause_opens_the_stop_gate_and_a_resume_closes_it_again(project, tmp_path):
     context = build_context(project.root, {}, environment={**os.environ, **project.environment})
     gate = StopGate(context, "greet")
     running = Loop(

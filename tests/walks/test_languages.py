@@ -89,8 +89,8 @@ PATH = [
     ["verify"],
     ["doctor"],
     ["risk"],
-    ["status", "nobody"],
-    ["loop", "show", "nobody"],
+    ["status", "no-such"],
+    ["loop", "show", "no-such"],
     ["build"],
     ["clarify"],
     ["clarify", "greet", "--wrong"],
@@ -98,7 +98,7 @@ PATH = [
 ]
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _WORDS = re.compile(r"(?<![\w./`'\"=-])[a-z]{2,} [a-z]{2,} [a-z]{2,}")
-# What stays as it is in any language: commands, codes, paths, names of ours, the agent's own words to the tool.
+# Texts that are equal in every language: commands, codes, paths, our names, the agent's answers.
 _AS_IT_IS = re.compile(
     r"`[^`]*`|'[^']*'|\"[^\"]*\"|loopwright .*|git .*|/\S+|\S+/\S+|--[\w-]+|Make these checks pass.*|Traceback .*|python3 .*"
 )
@@ -121,7 +121,7 @@ def walk(project, environment, *more):
     ],
     ids=["by locale", "by setting"],
 )
-def test_a_change_goes_its_whole_way_in_chinese(project, environment, settings):
+def test_a_change_passes_all_stages_in_chinese(project, environment, settings):
     prepare(project, TURNS, settings=settings)
     seen = walk(project, environment)
     said = "\n".join(done.stdout + done.stderr for done in seen)
@@ -167,19 +167,19 @@ def test_a_program_reads_the_same_in_every_language(make_project):
 
 
 def told(done):
-    """What came out, without what differs between any two runs: times, ids, digests, folders, the order of looks."""
+    """The output without parts that differ between two runs: times, ids, digests, folders, order."""
     text = done.stdout + done.stderr
     lines = [json.loads(line) for line in text.splitlines() if line.startswith('{"type": "events"')]
     if lines:
         said = [sentence for line in lines for sentence in line["text"]]
-        # Why a worker left is who looked first: the worker at its tasks, or the build at its end.
+        # The reason of a worker's end depends on timing: the worker or the build may notice the end first.
         text = "\n".join(sentence for sentence in said if not sentence.startswith("its worker left: "))
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{8}T\d{6}Z-\w+|loop-v2-\d{8}-\w+|\b[0-9a-f]{8,64}\b", "X", text)
     text = re.sub(r"/[\w./-]*/(?=\.loopwright|project|SPEC)", "X", text)
     return done.exit_code, re.sub(r"\d+(\.\d+)?", "N", text)
 
 
-def test_without_a_demand_documents_are_in_the_readers_language(project):
+def test_without_a_setting_documents_are_in_the_readers_language(project):
     prepare(project)
     done = project.run("clarify", "greet", "--idea", "hello", env=CHINESE)
     assert "[Desired Outcome] 完成之后有什么变化，对谁有变化？" in done.stdout
@@ -214,7 +214,7 @@ def test_a_terminal_that_can_t_show_chinese_gets_english(project, encoding):
         assert "nothing waits" in done.stdout
 
 
-def test_a_setting_that_is_no_language_is_named(project):
+def test_an_unknown_language_in_the_settings_is_named(project):
     project.write(".loopwright/config.toml", '[workspace]\nlanguage = "fr"\n')
     done = project.run("status", env=CHINESE)
     assert done.exit_code == 1

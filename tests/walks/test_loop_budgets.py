@@ -1,4 +1,4 @@
-"""What a loop and each of its tasks may cost: before a call, during it, and after a worker that was killed."""
+"""Budgets of a loop and of each task: before a call, during the call, and after a killed worker."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ WORKS = {"role": "builder", "run": DONE, "usd": 0.5, "tokens": 100}
     ("flag", "amount", "code"),
     [("--usd", "0.4", "budget_usd"), ("--tokens", "50", "budget_tokens"), ("--turns", "1", "budget_turns")],
 )
-def test_a_task_that_has_used_its_own_holds_the_loop_and_another_does_not(loops, flag, amount, code):
-    """The first costs as much, and has no limit; the second is reopened after it was done once."""
+def test_a_task_with_a_used_budget_holds_the_loop_and_another_task_does_not(loops, flag, amount, code):
+    """The first task costs as much, but has no limit; the second task is reopened after its first completion."""
     loops.configure([WORKS] * 4)
     loop_id = loops.new("--task", "one", "--task", "two")
     loops.run("task", "edit", loop_id, "T-2", flag, amount)
@@ -47,7 +47,7 @@ def test_a_task_that_has_used_its_own_holds_the_loop_and_another_does_not(loops,
         ("--task-iterations", "1", "9", "budget_iterations"),
     ],
 )
-def test_what_every_task_may_cost_can_be_given_and_raised(loops, flag, amount, more, code):
+def test_a_budget_for_each_task_can_be_set_and_raised(loops, flag, amount, more, code):
     loops.configure([WORKS, WORKS])
     loop_id = loops.new("--task", "one", flag, amount)
     loops.run("start", loop_id)
@@ -62,7 +62,7 @@ def test_what_every_task_may_cost_can_be_given_and_raised(loops, flag, amount, m
     assert loops.shown(loop_id)["status"] == "completed"
 
 
-def test_retries_of_one_task_are_counted_apart(loops):
+def test_retries_of_each_task_are_counted_separately(loops):
     loops.configure([FAILING, FAILING, WORKS], loop={"no_progress": 9})
     loop_id = loops.new("--task", "one", "--task-retries", "1")
     loops.run("start", loop_id, code=11)
@@ -94,7 +94,7 @@ def test_without_a_limit_of_its_own_a_task_fails_after_the_usual_tries(loops):
     assert loops.spent(loop_id)["retries"] == 2
 
 
-def test_the_settings_say_what_nobody_said_otherwise(loops):
+def test_the_settings_give_default_budgets(loops):
     loops.configure([WORKS], more="[budget]\nretries = 4\ntask_usd = 2\ntask_retries = 3\ntask_wall_s = 7")
     own = loops.shown(loops.new("--task", "one", "--task-retries", "5"))["loopwright"]
     assert own["budget"]["retries"] == 4
@@ -112,7 +112,7 @@ def test_a_task_that_was_removed_leaves_no_account_to_the_next_of_its_id(loops):
 
 
 USES = 'echo \'{"usd": 0.3, "tokens": 30}\' >> "$LOOPWRIGHT_USAGE"; '
-# Reports use for as long as it is let: a turn that nobody ends does not end.
+# Reports use without end: the turn runs until it is killed.
 SPENDING = f"while :; do {USES}sleep 0.02; done"
 
 
@@ -128,7 +128,7 @@ SPENDING = f"while :; do {USES}sleep 0.02; done"
         ("--task-wall", "0.5", "budget_wall_s", "the task T-1"),
     ],
 )
-def test_a_turn_that_uses_more_than_is_left_is_ended_while_it_runs(loops, flag, amount, code, whose, isolation):
+def test_a_turn_that_exceeds_the_remaining_budget_is_ended_while_it_runs(loops, flag, amount, code, whose, isolation):
     loops.configure([{"role": "builder", "run": SPENDING}, WORKS])
     loops.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
     loop_id = loops.new("--task", "one", flag, amount)
@@ -146,7 +146,7 @@ def test_a_turn_that_uses_more_than_is_left_is_ended_while_it_runs(loops, flag, 
     assert loops.errors(loop_id) == [], "it was no fault of the agent's"
 
 
-def test_a_commands_use_counts_also_where_it_crashes_or_is_stopped(loops, wait_until):
+def test_a_commands_use_counts_even_if_it_crashes_or_is_stopped(loops, wait_until):
     loops.configure(more=f"[agents.mine]\nkind = \"command\"\ncommand = '''{USES}touch started; exit 3'''")
     loop_id = loops.new("--task", "one", "--agent", "mine", "--task-retries", "0")
     loops.run("start", loop_id, code=11)
@@ -161,7 +161,7 @@ def test_a_commands_use_counts_also_where_it_crashes_or_is_stopped(loops, wait_u
     assert loops.spent(loop_id)["usd"] == 0.6
 
 
-def test_what_a_turn_used_is_counted_once_by_the_worker_after_one_that_was_killed(loops, wait_until):
+def test_the_use_of_a_killed_workers_turn_is_counted_once_by_the_next_worker(loops, wait_until):
     mark = loops.project.root / "reached"
     loops.configure(
         [{"role": "builder", "run": f"{USES}if [ -e {mark} ]; then {DONE}; else touch {mark}; sleep 1000; fi"}]
@@ -177,7 +177,7 @@ def test_what_a_turn_used_is_counted_once_by_the_worker_after_one_that_was_kille
     assert loops.shown(loop_id)["status"] == "completed"
 
 
-def test_what_was_seen_of_a_turn_counts_also_when_its_sandbox_is_gone(loops, wait_until):
+def test_the_recorded_use_of_a_turn_counts_even_if_its_sandbox_is_gone(loops, wait_until):
     loops.configure([{"role": "builder", "run": f"{USES}sleep 1000"}, WORKS])
     loop_id = loops.new("--task", "one")
     with loops.started(loop_id) as child:
@@ -201,7 +201,7 @@ def test_what_was_seen_of_a_turn_counts_also_when_its_sandbox_is_gone(loops, wai
         ('{"tokens": 1.5}\\n[]\\n{"usd": 0.5, "more": 1}\\n', "line 1 of the usage file", 0.5),
     ],
 )
-def test_lines_that_say_nothing_of_use_are_named_and_the_others_count(loops, lines, said, usd):
+def test_invalid_usage_lines_are_named_and_the_others_count(loops, lines, said, usd):
     loops.configure([{"role": "builder", "run": f"printf '{lines}' > $LOOPWRIGHT_USAGE; {DONE}"}])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id)
@@ -218,7 +218,7 @@ def test_lines_that_say_nothing_of_use_are_named_and_the_others_count(loops, lin
         ("head -c 2000000 /dev/zero > $LOOPWRIGHT_USAGE", "has more than 1,048,576 bytes"),
     ],
 )
-def test_a_file_of_use_that_is_none_or_huge_is_bounded_and_named(loops, write, said):
+def test_an_invalid_or_huge_usage_file_is_bounded_and_named(loops, write, said):
     loops.configure([{"role": "builder", "run": f"{write}; {DONE}"}])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id)
@@ -226,15 +226,15 @@ def test_a_file_of_use_that_is_none_or_huge_is_bounded_and_named(loops, write, s
     assert not any("root:" in message for message in loops.errors(loop_id))
 
 
-def test_a_scripted_turn_plays_use_that_its_answer_says_nothing_of(loops):
+def test_a_scripted_turn_can_report_use_apart_from_its_answer(loops):
     loops.configure([{"role": "builder", "usage": '{"usd": 0.2}\n{"tokens": 7}\n', "run": DONE}])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id)
     assert (loops.spent(loop_id)["usd"], loops.spent(loop_id)["tokens"]) == (0.2, 7)
 
 
-def test_a_pause_is_no_work(loops, wait_until):
-    """Measured from outside: what was counted is no more than the time that was left beside the pause."""
+def test_the_time_of_a_pause_does_not_count(loops, wait_until):
+    """Measured from outside: the counted time is at most the total time without the pause."""
     mark = loops.project.root / "go"
     loops.configure()
     loop_id = loops.new("--wall", "600")
@@ -253,7 +253,7 @@ def test_a_pause_is_no_work(loops, wait_until):
     assert loops.spent(loop_id)["wall_s"] <= time.monotonic() - began - paused_s
 
 
-def test_the_time_of_the_tests_is_work_and_tests_that_are_cut_off_have_said_nothing(loops):
+def test_the_time_of_the_tests_counts_and_interrupted_tests_have_no_result(loops):
     loops.configure([WORKS])
     config = loops.project.own / "config.toml"
     wait = "while [ ! -e go ] && [ ! -e /nowhere ]; do sleep 0.01; done"
@@ -296,8 +296,8 @@ def test_the_time_of_tests_that_were_interrupted_is_work(loops, wait_until):
     assert loops.spent(loop_id)["wall_s"] >= 0.5
 
 
-def test_a_turn_is_told_what_is_left_for_it(loops):
-    """The second of two tasks gets what the first one left; a program may keep to it by itself."""
+def test_a_turn_is_told_its_remaining_budget(loops):
+    """The second task gets the rest of the budget; a program may limit itself to it."""
     says = 'env | grep ^LOOPWRIGHT_TURN_ | sort; test -z "$LOOPWRIGHT_CONTEXT" && echo no manifest'
     loops.configure([WORKS, {**WORKS, "run": says}])
     loop_id = loops.new("--task", "one", "--task", "two", "--usd", "2", "--tokens", "1000", "--task-usd", "5")

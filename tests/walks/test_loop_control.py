@@ -67,7 +67,7 @@ def test_a_new_loop_has_the_contracts_shape_and_a_telling_id(project, loop_id):
     assert [json.loads(line)["description"] for line in lines] == ["one", "two"]
 
 
-def test_a_persons_moves_and_what_is_refused(project, loop_id):
+def test_a_persons_commands_are_accepted_or_refused_by_status(project, loop_id):
     refused = run(project, "pause", loop_id, code=1)
     assert refused.stderr.startswith("LOOP_REFUSED: ")
     assert "is created" in refused.stderr
@@ -165,7 +165,7 @@ def test_a_secret_that_a_person_types_is_refused_and_reaches_no_file(project, lo
         ("task", "edit", "LOOP", "T-1", "--description", " "),
     ],
 )  # fmt: skip
-def test_what_says_nothing_or_can_not_be_written_is_wrong_usage(project, loop_id, command):
+def test_empty_or_unwritable_values_are_wrong_usage(project, loop_id, command):
     refused = run(project, *(loop_id if word == "LOOP" else word for word in command), code=2)
     assert refused.stderr.startswith("WRONG_USAGE: ")
     assert len(run(project, "list", "--json").json()["loops"]) == 1
@@ -176,7 +176,7 @@ def test_a_title_with_line_breaks_is_one_line_of_the_list(project):
     assert len(run(project, "list").stdout.splitlines()) == 1
 
 
-def test_a_revision_that_somebody_moved_is_a_conflict(project, loop_id):
+def test_an_old_revision_is_a_conflict(project, loop_id):
     start(project, loop_id)
     revision = shown(project, loop_id)["loopwright"]["revision"]
     run(project, "pause", loop_id, "--revision", str(revision))
@@ -192,7 +192,7 @@ def test_more_budget_for_a_loop_that_can_not_be_resumed_changes_nothing(project,
 
 
 def test_an_unknown_loop_is_named_and_the_end_of_an_id_is_enough(project, loop_id):
-    assert run(project, "show", "nobody", code=1).stderr.startswith("UNKNOWN_LOOP: ")
+    assert run(project, "show", "unknown", code=1).stderr.startswith("UNKNOWN_LOOP: ")
     assert run(project, "show", "../../x", code=1).stderr.startswith("UNKNOWN_LOOP: ")
     assert shown(project, loop_id[-6:])["loop_id"] == loop_id
 
@@ -222,7 +222,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_state_file_is_kept_aside_and_made_anew(project, loop_id, damage):
+def test_a_damaged_state_file_is_set_aside_and_restored(project, loop_id, damage):
     path = files(project, loop_id)[0]
     good = path.read_bytes()
     path.write_bytes(damage(good))
@@ -233,7 +233,7 @@ def test_a_damaged_state_file_is_kept_aside_and_made_anew(project, loop_id, dama
 
 
 @pytest.mark.parametrize("which", [0, 2], ids=["state", "head"])
-def test_a_missing_projection_is_made_anew(project, loop_id, which):
+def test_a_missing_projection_is_restored(project, loop_id, which):
     before = shown(project, loop_id)
     files(project, loop_id)[which].unlink()
     assert shown(project, loop_id) == before
@@ -331,7 +331,7 @@ def test_any_other_edit_is_kept_aside_with_an_error_that_names_the_field(project
     assert list((project.own / "loops").glob(f"{loop_id}.json.damaged-*"))
 
 
-def test_check_names_what_does_not_fit_and_fix_makes_it_anew(project, loop_id):
+def test_check_names_wrong_files_and_fix_restores_them(project, loop_id):
     assert run(project, "check").stdout.startswith(f"{loop_id}: no problems")
     events = files(project, loop_id)[1]
     whole = events.read_bytes()
@@ -351,7 +351,7 @@ def _tasks_of(project, loop_id):
 
 
 @pytest.mark.parametrize("left", ["state", "tasks"])
-def test_without_a_log_it_is_rebuilt_from_what_others_read_and_waits_for_a_person(project, loop_id, left):
+def test_without_a_log_the_loop_is_rebuilt_from_its_projections_and_waits_for_a_person(project, loop_id, left):
     start(project, loop_id)
     state, events, head = files(project, loop_id)
     events.unlink()
@@ -368,7 +368,7 @@ def test_without_a_log_it_is_rebuilt_from_what_others_read_and_waits_for_a_perso
     assert (document["title"] == "a goal") is (left == "state")
 
 
-def test_a_bad_line_in_the_task_list_is_named_and_made_anew(project, loop_id):
+def test_a_bad_line_in_the_task_list_is_named_and_restored(project, loop_id):
     path = project.own / "loops" / f"{loop_id}.tasks.jsonl"
     path.write_text(path.read_text() + "not json\n")
     assert "tasks.jsonl is unreadable" in run(project, "check", loop_id, code=1).stdout

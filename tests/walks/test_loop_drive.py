@@ -19,7 +19,7 @@ from loopwright.loop import events as e
 from loopwright.loop import log
 
 TESTS = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
-# The same verdict and report in a twentieth of the time; the loop's story is told with pytest itself.
+# The same verdict and report in a twentieth of the time; one walk uses pytest itself.
 CHECK = """\
 import sys
 try:
@@ -141,7 +141,7 @@ def test_a_validation_run_can_be_rerun(ready):
     assert project.run("rerun", last).exit_code == 0
 
 
-def test_a_loop_that_was_made_before_there_was_an_agent_takes_the_one_that_there_is_now(ready):
+def test_a_loop_that_was_created_without_an_agent_uses_the_current_default_agent(ready):
     project = ready(STORY)
     config = project.own / "config.toml"
     text = config.read_text()
@@ -163,7 +163,7 @@ def test_tasks_by_bash_need_no_agent(ready):
     assert shown(project, loop_id)["loopwright"]["spent"]["turns"] == 0
 
 
-def test_iterations_that_are_used_up_fail_it_and_more_can_be_given(ready):
+def test_a_loop_fails_at_its_iteration_limit_and_the_limit_can_be_raised(ready):
     project = ready([{"role": "builder", "run": FIXED}])
     loop_id = new(project, "--task", "t", "--max-iterations", "1")
     start(project, loop_id, code=12)
@@ -176,7 +176,7 @@ def test_iterations_that_are_used_up_fail_it_and_more_can_be_given(ready):
     assert sum(event.task_id == "T-1" for event in started) == 1, "what was done is not done again"
 
 
-def test_without_progress_it_is_held_and_resume_tries_once_more(ready):
+def test_a_loop_without_progress_is_held_and_a_resume_tries_again(ready):
     same = {"role": "debugger", "answer": json.dumps({"hypotheses": [OTHER]})}
     project = ready([{"role": "builder", "run": BUGGY}, *[same] * 20], no_progress=3)
     loop_id = new(project, "--task", "t", "--max-iterations", "30")
@@ -193,7 +193,7 @@ def test_without_progress_it_is_held_and_resume_tries_once_more(ready):
     ("flag", "amount", "code"),
     [("--usd", "0.4", "budget_usd"), ("--tokens", "50", "budget_tokens"), ("--turns", "1", "budget_turns")],
 )
-def test_a_budget_that_is_used_holds_it_and_more_lets_it_go_on(ready, flag, amount, code):
+def test_a_used_budget_holds_the_loop_and_a_larger_budget_continues_it(ready, flag, amount, code):
     project = ready(STORY[1:])
     loop_id = new(project, "--task", "t", flag, amount)
     start(project, loop_id, code=11)
@@ -213,7 +213,7 @@ def test_a_budget_that_is_used_holds_it_and_more_lets_it_go_on(ready, flag, amou
         ("agent_too_old", "blocker"), ("crashed", "blocker"), ("hung", "blocker"),
     ],
 )  # fmt: skip
-def test_an_agent_that_can_not_work_stops_the_iterations_and_who_resumes_it_loses_nothing(ready, fail, holder):
+def test_an_agent_that_cannot_work_stops_the_iterations_and_a_resume_loses_nothing(ready, fail, holder):
     project = ready([{"role": "builder", "fail": fail}, {"role": "builder", "run": FIXED}])
     project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loop_id = new(project, "--task", "t")
@@ -268,7 +268,7 @@ def test_a_task_that_fails_is_tried_again_and_then_waits_for_a_person(ready):
     assert sum("refused" in error["message"] for error in document["skill_state"]["errors"]) == 3
 
 
-def test_a_tool_that_nobody_has_loads_and_is_an_error_when_it_is_to_run(ready):
+def test_a_loop_with_an_unknown_tool_loads_and_fails_when_it_runs(ready):
     project = ready([])
     loop_id = new(project, "--task", "t")
     project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "qwen")
@@ -294,7 +294,7 @@ def test_a_secret_in_the_work_is_never_kept(ready):
     assert token.encode() not in kept
 
 
-def test_a_test_run_that_leaks_a_secret_opens_no_gate_whatever_its_exit_code_is(ready):
+def test_a_test_run_that_leaks_a_secret_never_passes_with_any_exit_code(ready):
     from loopwright.redaction.seed_rules import expand
 
     token = expand("ghp_<alnum:36>", 6)
@@ -320,14 +320,14 @@ def test_a_report_of_an_earlier_run_does_not_count(ready):
         (project.own / "config.toml").read_text().replace(QUICK_TESTS, "exit 0").replace('test_command_is = ""\n', "")
     )
     (project.own / "config.toml").write_text(config)
-    project.commit("a report that somebody committed")
+    project.commit("a committed report")
     loop_id = new(project, "--task", "t")
     start(project, loop_id)
     (result,) = shown(project, loop_id)["skill_state"]["validate"]["test_results"]
     assert result["test_name"] == "the test command"
 
 
-def test_two_workers_at_once_are_one_too_many(ready, tmp_path):
+def test_a_second_worker_is_refused(ready, tmp_path):
     mark = tmp_path / "mark"
     project = ready([{"role": "builder", "run": f"touch {mark}; sleep 60"}])
     loop_id = new(project, "--task", "t")
@@ -381,20 +381,20 @@ def alive(text):
 
 
 def number_in(path):
-    """What a script counted so far; it empties the file before it writes the next number."""
+    """The current count of a script, which empties the file before it writes the next number."""
     text = path.read_text().strip()
     return int(text) if text else 0
 
 
 def size_is_still(path):
-    """Whether a file stays as it is while another process counts a hundred times."""
+    """Whether a file stays unchanged while another process counts to a hundred."""
     before = path.read_text()
     subprocess.run(["sh", "-c", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); sleep 0.01; done"], check=True)
     return path.read_text() == before
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
-def test_a_pause_freezes_what_runs_and_resume_goes_on_where_it_was(ready, isolation):
+def test_a_pause_freezes_the_running_action_and_a_resume_continues_it(ready, isolation):
     project = ready([])
     project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
     loop_id = new(project, "--task", "t")
@@ -421,7 +421,7 @@ def test_a_pause_freezes_what_runs_and_resume_goes_on_where_it_was(ready, isolat
     assert document["skill_state"]["develop"]["tasks"][0]["status"] == "completed"
 
 
-def test_a_long_pause_ends_the_turn_and_resume_begins_it_again(ready):
+def test_a_long_pause_ends_the_turn_and_a_resume_repeats_it(ready):
     project = ready([], freeze_s=0)
     loop_id = new(project, "--task", "t")
     mark = f"98765.{secrets.randbelow(10**12):012d}"
@@ -439,7 +439,7 @@ def test_a_long_pause_ends_the_turn_and_resume_begins_it_again(ready):
     assert project.run("loop", "resume", loop_id).exit_code == 0, "it goes on, and to the end"
     assert shown(project, loop_id)["status"] == "completed"
     started = [event for event in events_of(project, loop_id) if isinstance(event, e.ActionStarted)]
-    assert sum(event.task_id == "T-1" for event in started) == 1, "the same action, gone on with"
+    assert sum(event.task_id == "T-1" for event in started) == 1, "the same action, resumed"
 
 
 @pytest.mark.parametrize("how", ["stop", "outside"])
@@ -465,7 +465,7 @@ def test_a_stop_ends_every_child_at_once(ready, how):
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_a_stop_ends_what_a_worker_that_died_left_running(ready):
+def test_a_stop_ends_the_leftover_processes_of_a_dead_worker(ready):
     project = ready([])
     loop_id = new(project, "--task", "t")
     mark = f"98765.{secrets.randbelow(10**12):012d}"
@@ -501,7 +501,7 @@ def test_a_worker_in_the_background_that_cant_begin_tells_why(ready, tmp_path):
 
 
 def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
-    """Who resumes it then sees that it has a worker, and leaves it to that one."""
+    """A resume finds that the loop has a worker, and starts no other."""
     from loopwright.kernel.process import Cancellation
     from loopwright.loop.driver import drive
     from loopwright.loop.model import Budget
@@ -530,7 +530,7 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     assert shown(project, loop_id)["status"] == "completed"
 
 
-def test_in_the_background_it_outlives_its_terminal_and_can_be_watched(ready):
+def test_a_worker_in_the_background_outlives_its_terminal_and_can_be_watched(ready):
     project = ready(STORY)
     loop_id = new(project, "--description", "d")
     detached = json.loads(project.run("loop", "start", loop_id, "--detach", "--json").stdout)
@@ -547,7 +547,7 @@ def test_in_the_background_it_outlives_its_terminal_and_can_be_watched(ready):
     assert "is completed" in refused.stderr
 
 
-def test_doctor_finds_a_loop_whose_worker_died_and_resume_goes_on(ready, tmp_path):
+def test_doctor_finds_a_loop_with_a_dead_worker_and_a_resume_continues_it(ready, tmp_path):
     project = ready([])
     loop_id = new(project, "--task", "t")
     mark = tmp_path / "mark"

@@ -19,7 +19,7 @@ def descriptions(loops, loop_id):
     return [json.loads(line)["description"] for line in path.read_text().splitlines()]
 
 
-def test_tasks_come_from_the_description_and_from_what_is_there(loops):
+def test_tasks_come_from_the_description_and_the_existing_files(loops):
     again = planned("three", expect="- T-2 (pending): two")
     loops.configure([planned("one", "two", "left out", usd=0.5, expect="a plan of two"), again])
     loop_id = loops.new("--description", "a plan of two")
@@ -62,7 +62,7 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
         ({"role": "planner", "fail": "budget_used"}, "budget_used", "raise the limit of the agent"),
     ],
 )
-def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said, way_on):
+def test_an_invalid_list_of_tasks_adds_nothing(loops, turn, said, way_on):
     loops.configure([turn, turn])
     loop_id = loops.new("--description", "d")
     refused = loops.run("task", "generate", loop_id, code=1)
@@ -74,7 +74,7 @@ def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said, way_on):
     assert loops.shown(loop_id)["status"] == "created"
 
 
-def test_it_stays_within_the_budget_before_and_during_the_turn(loops):
+def test_generating_tasks_stays_within_the_budget_before_and_during_the_turn(loops):
     uses = 'while :; do echo \'{"usd": 0.3}\' >> "$LOOPWRIGHT_USAGE"; sleep 0.02; done'
     loops.configure([{"role": "planner", "run": uses}, planned("one")])
     loop_id = loops.new("--description", "d", "--usd", "1")
@@ -118,8 +118,8 @@ OBSTACLES = {
 
 
 @pytest.mark.parametrize("kind", OBSTACLES)
-def test_what_a_turn_leaves_under_our_names_in_its_mailbox_gives_way_to_the_repair(loops, kind):
-    """In one sandbox, by a command that is asked once more: nothing is written through it, and nobody waits for it."""
+def test_obstacles_under_our_names_in_the_mailbox_are_replaced_by_the_repair(loops, kind):
+    """In one sandbox, by a command that is asked again: we write through no link, and wait for no pipe."""
     victim = loops.project.root.parent / "victim"
     victim.write_text("mine")
     answer = json.dumps({"tasks": [{"description": "one"}]})
@@ -138,8 +138,8 @@ def test_what_a_turn_leaves_under_our_names_in_its_mailbox_gives_way_to_the_repa
 
 
 @pytest.mark.needs("bwrap")
-def test_a_command_with_hosts_of_its_own_reaches_them_and_nothing_else(loops):
-    """It declares no needs, and the way to its hosts is a program of ours, which it has to see."""
+def test_a_command_with_its_own_hosts_reaches_only_these_hosts(loops):
+    """The command declares no needs, and reaches its hosts by our program, which it must see."""
     answer = json.dumps({"tasks": [{"description": "one"}]})
     with model_server(ModelTurn("x")) as model:
         port = model.url.rpartition(":")[2]
@@ -164,7 +164,7 @@ def test_a_command_with_hosts_of_its_own_reaches_them_and_nothing_else(loops):
     assert "the network proxy refused: evil.example:443; to allow an address, add it to agents.own.hosts\n" in log
 
 
-def test_nobody_is_told_to_ask_where_nobody_would_answer_and_what_was_paid_for_counts(loops):
+def test_an_agent_is_not_told_to_ask_without_a_reader_and_its_cost_counts(loops):
     asks = (
         'mkdir -p $LOOPWRIGHT_MAILBOX/decisions; echo \'{"question": "which?"}\' > $LOOPWRIGHT_MAILBOX/decisions/a.json'
     )

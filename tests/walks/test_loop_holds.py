@@ -39,13 +39,13 @@ def test_a_question_holds_the_loop_and_the_next_turn_of_that_action_has_the_answ
     loops.run("resume", loop_id)
     document = loops.shown(loop_id)
     assert document["status"] == "completed"
-    assert document["current_iteration"] == 2, "the same action, gone on with"
+    assert document["current_iteration"] == 2, "the same action, resumed"
     (decision,) = document["loopwright"]["decisions"]
     assert (decision["answer"], decision["options"]) == ("use sqlite", ["sqlite", "postgres"])
     assert loops.spent(loop_id)["usd"] == 1, "the turn that asked is paid for"
 
 
-def test_every_question_needs_its_answer_and_none_is_answered_twice(loops):
+def test_every_question_needs_an_answer_and_a_second_answer_is_refused(loops):
     both = asking("a", question="which database?") + asking("b", id="D-9", question="which port?")
     loops.configure([{"role": "builder", "run": both}, WORKS])
     loop_id = loops.new("--task", "one")
@@ -63,7 +63,7 @@ def test_every_question_needs_its_answer_and_none_is_answered_twice(loops):
 
 
 @pytest.mark.parametrize("again", [{"question": "which  database?"}, {"id": "D-1", "question": "in other words?"}])
-def test_what_is_decided_is_not_asked_again(loops, again):
+def test_a_decided_question_is_not_asked_again(loops, again):
     loops.configure([ASKS, {"role": "builder", "run": asking("again", **again)}, WORKS])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, code=11)
@@ -75,7 +75,7 @@ def test_what_is_decided_is_not_asked_again(loops, again):
     assert loops.spent(loop_id)["retries"] == 1, "a turn that asks what it was told has failed"
 
 
-def test_requests_that_are_none_are_named_and_hold_nothing(loops):
+def test_invalid_requests_are_named_and_hold_nothing(loops):
     bad = (
         'cd $LOOPWRIGHT_DECISIONS; echo x > a.json; echo \'{"question": " "}\' > b.json; mkfifo c.json; '
         'ln -s /etc/passwd d.json; head -c 100000 /dev/zero > e.json; echo \'{"question": "q", "id": "../x"}\' > f.json'
@@ -119,7 +119,7 @@ def test_a_secret_that_an_agent_calls_its_session_reaches_no_file(loops, by):
 
 
 def test_a_secret_that_a_dead_worker_s_agent_called_its_session_reaches_no_file(loops, wait_until):
-    """Whoever comes after it reads the mailbox that it left."""
+    """The next worker reads the mailbox of the dead worker."""
     key = "pXq7Lm2Zt9Rb4Kc8Vn1"
     loops.project.environment["FAKE_API_KEY"] = key
     mark = loops.project.root / "reached"
@@ -174,7 +174,7 @@ def test_an_agent_can_not_answer_itself(loops):
 LIMITED = {"role": "builder", "fail": "rate_limited", "reset_in_s": 2}
 
 
-def test_at_a_rate_limit_the_worker_waits_for_its_end_and_goes_on_with_the_same_action(loops):
+def test_at_a_rate_limit_the_worker_waits_for_the_end_and_resumes_the_action(loops):
     loops.configure([LIMITED, WORKS])
     loop_id = loops.new("--task", "one")
     done = loops.run("start", loop_id)
@@ -185,10 +185,10 @@ def test_at_a_rate_limit_the_worker_waits_for_its_end_and_goes_on_with_the_same_
     (lifted,) = loops.events(loop_id, e.HoldLifted)
     assert (placed.hold.holder, lifted.holder) == ("quota", "quota")
     assert placed.hold.until > placed.hold.since
-    assert loops.spent(loop_id)["wall_s"] < 2, "no clock runs while nobody works"
+    assert loops.spent(loop_id)["wall_s"] < 2, "no clock runs during a hold"
 
 
-def test_an_end_that_is_over_is_none_and_the_loop_waits_as_at_any_limit_without_one(loops):
+def test_a_limit_with_an_end_in_the_past_is_handled_like_a_limit_without_an_end(loops):
     over = {**LIMITED, "reset_in_s": -3600}
     loops.configure([over, over, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA_WAIT_S"] = "1"
@@ -202,7 +202,7 @@ def test_an_end_that_is_over_is_none_and_the_loop_waits_as_at_any_limit_without_
 ENDLESS = {"role": "builder", "fail": "rate_limited", "reset_in_s": 100000}
 
 
-def test_a_worker_that_waits_can_be_seen_stopped_and_told_to_try_at_once(loops, wait_until):
+def test_a_waiting_worker_can_be_watched_stopped_and_told_to_retry_at_once(loops, wait_until):
     loops.configure([ENDLESS, ENDLESS, WORKS], loop={"freeze_s": 0})
     loop_id = loops.new("--task", "one")
     detached = json.loads(loops.run("start", loop_id, "--detach", "--json").stdout)
@@ -218,7 +218,7 @@ def test_a_worker_that_waits_can_be_seen_stopped_and_told_to_try_at_once(loops, 
 
 
 @pytest.mark.parametrize(("signal", "code"), [("terminate", 143), ("kill", -9)])
-def test_a_worker_that_waited_and_is_gone_is_followed_by_one_that_waits_on(loops, wait_until, signal, code):
+def test_after_a_waiting_worker_died_the_next_worker_continues_the_wait(loops, wait_until, signal, code):
     loops.configure([ENDLESS, WORKS])
     loop_id = loops.new("--task", "one")
     for _ in range(2):
@@ -232,7 +232,7 @@ def test_a_worker_that_waited_and_is_gone_is_followed_by_one_that_waits_on(loops
 
 
 @pytest.mark.parametrize("told", [{}, {"reset_in_s": 60}])
-def test_without_wanting_to_wait_a_rate_limit_is_a_persons(loops, told):
+def test_without_the_wait_setting_a_rate_limit_is_held_for_a_person(loops, told):
     loops.configure([{"role": "builder", "fail": "rate_limited", **told}, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loop_id = loops.new("--task", "one")
@@ -246,7 +246,7 @@ def turn_records(loops):
     return [json.loads(one.read_text()) for one in sorted(loops.project.own.rglob("turn.json"))]
 
 
-def test_a_limit_of_the_agents_own_is_no_budget_of_ours(loops):
+def test_an_agents_own_limit_is_not_our_budget(loops):
     loops.configure([{"role": "builder", "fail": "budget_used"}, WORKS])
     loop_id = loops.new("--task", "one")
     held = loops.run("start", loop_id, code=11).stdout
@@ -258,7 +258,7 @@ def test_a_limit_of_the_agents_own_is_no_budget_of_ours(loops):
     assert loops.shown(loop_id)["status"] == "completed"
 
 
-def test_a_turn_without_an_answer_has_what_it_used_on_record(loops):
+def test_the_use_of_a_turn_without_an_answer_is_on_record(loops):
     used = json.dumps({"usd": 0.5, "tokens": 7}) + "\n"
     loops.configure([{"role": "builder", "fail": "crashed", "usage": used}])
     loops.run("start", loops.new("--task", "one"), code=11)
@@ -266,7 +266,7 @@ def test_a_turn_without_an_answer_has_what_it_used_on_record(loops):
     assert (record["failure"], record["tokens"], record["usd"], record["price"]) == ("crashed", 7, 0.5, "metered")
 
 
-def test_a_pause_is_no_failure_and_a_stop_is_one(loops, wait_until):
+def test_a_stop_is_a_failure_and_a_pause_is_not(loops, wait_until):
     mark = loops.project.root / "reached"
     used = json.dumps({"tokens": 7, "session": "s1"}) + "\n"
     writes = {"role": "builder", "run": f"touch {mark}; sleep 1000", "usage": used}
@@ -295,7 +295,7 @@ def test_out_of_iterations_is_a_failure_with_its_own_code(loops):
 
 
 @pytest.mark.parametrize("fail", ["agent_missing", "agent_too_old", "not_logged_in"])
-def test_an_agent_that_can_not_be_had_is_a_blocker(loops, fail):
+def test_an_unavailable_agent_is_a_blocker(loops, fail):
     loops.configure([{"role": "builder", "fail": fail}])
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, code=11)
@@ -310,7 +310,7 @@ IDLE = {"role": "builder", "run": "true"}
 
 
 def test_the_breaker_is_half_open_on_resume(loops):
-    """Without progress it is held; one iteration as before holds it again, each time."""
+    """A loop without progress is held; each further iteration without progress holds it again."""
     loops.configure([IDLE, *[NO_CAUSE] * 9])
     loop_id = loops.new("--task", "one", "--max-iterations", "30")
     loops.run("start", loop_id, code=11)
@@ -328,7 +328,7 @@ def test_an_iteration_with_progress_closes_the_breaker(loops):
     before = loops.shown(loop_id)["current_iteration"]
     loops.run("resume", loop_id, code=11)
     assert loops.holds(loop_id) == [("blocker", "no_progress")]
-    # A cause is progress, that there is none is another state; three that leave it as it is, not one, hold it again.
+    # A new cause is progress, and so is the absence of a cause; only three iterations without a change hold the loop.
     assert loops.shown(loop_id)["current_iteration"] == before + 7
 
 

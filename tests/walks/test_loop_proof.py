@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.agents.port import AGENT_MARK
 
-# With a report, and the same tests without one.
+# The same tests with a report and without a report.
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 TEST = """\
@@ -45,7 +45,7 @@ def calc(loops):
 
 
 def held(loops, loop_id):
-    """How it is held, as another tool reads it."""
+    """The hold of the loop, as another tool reads it."""
     document = loops.shown(loop_id)
     assert document["status"] == "paused"
     assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["in_progress"]
@@ -59,7 +59,7 @@ def patch_of(loops, loop_id):
     return loops.project.own / "loops" / f"{loop_id}.progress" / "changes.patch"
 
 
-def test_a_loop_that_changed_nothing_is_not_completed_and_only_a_person_accepts_it(loops):
+def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     loops.configure([{"role": "builder", "run": "echo 'all done'"}] * 2)
     loops.project.write("done", "")
     loops.project.commit("the tests pass")
@@ -92,7 +92,7 @@ def test_a_loop_that_changed_nothing_is_not_completed_and_only_a_person_accepts_
     ],
     ids=["deleted", "deleted without a report", "weakened"],
 )
-def test_a_loop_does_not_win_by_what_it_does_to_its_tests(loops, calc, lie, test_command, code, named):
+def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command, code, named):
     loop_id = calc(lie, test_command=test_command)
     done = loops.run("start", loop_id, code=14)
     hold = held(loops, loop_id)
@@ -102,11 +102,11 @@ def test_a_loop_does_not_win_by_what_it_does_to_its_tests(loops, calc, lie, test
     assert "test_double.py" in patch_of(loops, loop_id).read_text()
 
 
-def test_an_agent_that_goes_on_is_told_what_was_lost_and_an_honest_fix_completes_the_loop(loops, calc):
+def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
     loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
     loops.run("start", loop_id, code=14)
     loops.run("resume", loop_id)
-    assert loops.shown(loop_id)["status"] == "completed", "the test of before passes, and a new one beside it"
+    assert loops.shown(loop_id)["status"] == "completed", "the old test passes, and so does a new test"
     prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
     assert any("are missing or skipped" in text and "test_double" in text for text in prompts)
     loops.project.git("apply", str(patch_of(loops, loop_id)))

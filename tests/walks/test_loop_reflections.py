@@ -28,11 +28,11 @@ def stored(loops):
 
 
 @pytest.mark.parametrize("mode", ["solo", "off"])
-def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_turn(loops, mode):
+def test_a_builders_self_report_is_merged_into_the_reflection_of_its_turn(loops, mode):
     risk = {"needs_review": False, "score": 0, "surface": "none", "reason": "nothing"}
     made = {"source": "stop-hook", "reflection_attempt": 1, "degraded": False, "reflection_mode": "solo"}
     forged = {
-        "schema": "reflection.v1", "task_ref": "x", "agent": "somebody", "session_id": "x", "repo": "x", **REPORT,
+        "schema": "reflection.v1", "task_ref": "x", "agent": "other", "session_id": "x", "repo": "x", **REPORT,
         "timestamp": "2026-01-01T00:00:00Z", "risk": risk, "files_changed": ["elsewhere.py"], "provenance": made,
     }  # fmt: skip
     leaves_forged = (
@@ -43,7 +43,7 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
         {"role": "builder", "run": "echo more > more.py", "session": "s-1"},
         {"role": "builder", "run": f"{leaves_forged}; echo third > third.py; echo x > done"},
     ]
-    # Where reflection is on each is asked three times how sure it is, and does not say.
+    # With reflection on, each builder is asked for its confidence three times, and gives no answer.
     mute = {"role": "builder", "fail": "refused"}
     asked = [turn for work in works for turn in (mute, work, mute, mute)]
     loops.configure(turns=works if mode == "off" else asked)
@@ -62,7 +62,7 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
     assert (first.risk.needs_review, first.risk.surface) == (True, "auth"), "a claim raises the floor"
     assert (second.confidence, second.files_changed, second.provenance.degraded) == (None, ["more.py"], True)
     assert second.provenance.reflection_attempt == 2
-    # Of what lies in the mailbox the claims are used, and nothing else.
+    # Only the claims of a report in the mailbox are used.
     assert (third.files_changed, third.agent, third.confidence) == (["done", "third.py"], "scripted", 0.4)
     assert third.risk.needs_review
     assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}/T-") == 12
@@ -84,7 +84,7 @@ def test_a_turn_and_its_points_are_kept_by_the_same_rules_masks_and_folder(loops
         loops.project.environment["REFLECTION_DIR"] = str(elsewhere)
     loops.run("start", loops.new("--task", "one"))
     shelf = read_reflections(elsewhere if by == "variable" else loops.project.own / "reflections")
-    # A workspace's own file may have come with a repository: it names no folder outside of it.
+    # A workspace's own file may come from a repository, so it can't name an outside folder.
     assert elsewhere.exists() is (by == "variable")
     records = {one.point: one.reflection for one in shelf.stored}
     assert set(records) == {None, "before", "after", "adversarial"}
@@ -100,7 +100,7 @@ def _toml(rule):
     return "{" + ", ".join(f"{name} = {json.dumps(value)}" for name, value in rule.items()) + "}"
 
 
-def test_what_an_agent_says_of_its_progress_is_heard_while_it_works(loops):
+def test_an_agents_progress_reports_are_shown_while_it_works(loops):
     note = shlex.quote(json.dumps({"text": "half of it is there"}))
     waits = (
         f"echo {note} >> $LOOPWRIGHT_MAILBOX/progress.jsonl; until [ -e {loops.project.root}/go ]; do sleep 0.05; done"

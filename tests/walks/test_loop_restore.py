@@ -1,4 +1,4 @@
-"""A loop whose log is gone, or not what was written; and tests that said nothing."""
+"""A loop whose log is missing or changed; and tests without a result."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_without_the_work_itself_its_tasks_are_done_again(project):
     assert shown(project, loop_id)["status"] == "completed"
 
 
-def test_a_log_that_is_not_what_was_written_is_refused_and_goes_on_from_the_last_known_state(project):
+def test_a_changed_log_is_refused_and_the_loop_continues_from_the_last_known_state(project):
     prepared(project)
     loop_id = new(project)
     path = project.own / "loops" / f"{loop_id}.events.ndjson"

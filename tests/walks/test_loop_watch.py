@@ -1,4 +1,4 @@
-"""A loop in a real terminal: watched and driven on the whole screen, steered by keys, and given back as it was."""
+"""A loop in a real terminal: shown on the whole screen and controlled by keys; the terminal is restored."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Screen:
 
 
 class Terminal:
-    """A child in a terminal of its own, with what it shows."""
+    """A child in its own terminal, with its screen."""
 
     def __init__(self, argv, project, size, env):
         columns, rows = size
@@ -112,7 +112,7 @@ class Terminal:
         self.child.send(keys)
 
     def finish(self):
-        """The exit code; the terminal must be as it was."""
+        """The exit code; checks that the terminal is restored."""
         self.wait_for(lambda screen: not self.child.isalive(), "the end")
         try:
             while True:
@@ -139,7 +139,7 @@ def terminal(project):
 
 @pytest.fixture
 def ready(project):
-    """A loop whose one turn waits for a file, and says so."""
+    """A loop whose only turn reports that it waits for a file."""
 
     def make(*arguments, run=None, usd="0.5"):
         project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
@@ -224,7 +224,7 @@ def test_a_watcher_sees_tasks_log_and_cost_and_ends_with_the_loop(project, ready
     assert "git apply " in watching.screen.plain
 
 
-def test_p_freezes_what_runs_and_r_goes_on(project, ready, terminal):
+def test_p_freezes_the_action_and_r_resumes_it(project, ready, terminal):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
     watching = terminal("watch", loop_id)
@@ -241,7 +241,7 @@ def test_p_freezes_what_runs_and_r_goes_on(project, ready, terminal):
     assert watching.finish() == 0
 
 
-def test_s_asks_first_and_the_exit_code_says_that_it_failed(project, ready, terminal):
+def test_s_asks_before_it_stops_and_the_exit_code_reports_the_failure(project, ready, terminal):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
     watching = terminal("watch", loop_id)
@@ -262,7 +262,7 @@ def test_s_asks_first_and_the_exit_code_says_that_it_failed(project, ready, term
 
 
 @pytest.mark.parametrize("how", ["q", "SIGTERM", "SIGINT", "exception"])
-def test_the_terminal_is_given_back_as_it_was(project, ready, terminal, how):
+def test_the_terminal_is_restored(project, ready, terminal, how):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
     watching = terminal("watch", loop_id)
@@ -287,7 +287,7 @@ def test_the_terminal_is_given_back_as_it_was(project, ready, terminal, how):
         assert project.run("loop", "stop", loop_id).exit_code == 0
 
 
-def test_a_watcher_that_is_suspended_gives_the_terminal_back_and_takes_it_again(project, ready, terminal):
+def test_a_suspended_watcher_restores_the_terminal_and_takes_it_again(project, ready, terminal):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
     watching = terminal("watch", loop_id)
@@ -304,7 +304,7 @@ def test_a_watcher_that_is_suspended_gives_the_terminal_back_and_takes_it_again(
     assert project.run("loop", "stop", loop_id).exit_code == 0
 
 
-def test_a_terminal_that_is_resized_is_filled_anew(project, ready, terminal):
+def test_a_resized_terminal_is_redrawn(project, ready, terminal):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
     watching = terminal("watch", loop_id, size=(100, 30))
@@ -318,7 +318,7 @@ def test_a_terminal_that_is_resized_is_filled_anew(project, ready, terminal):
     assert project.run("loop", "stop", loop_id).exit_code == 0
 
 
-def test_without_colour_there_is_none_and_a_dumb_terminal_gets_lines(project, ready, terminal):
+def test_colours_can_be_disabled_and_a_dumb_terminal_gets_lines(project, ready, terminal):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
     bare = terminal("watch", loop_id, env={"NO_COLOR": "1"})
@@ -334,7 +334,7 @@ def test_without_colour_there_is_none_and_a_dumb_terminal_gets_lines(project, re
     assert "the tests passed" in dumb.screen.plain
 
 
-def test_start_shows_the_same_and_a_second_terminal_hears_who_drives_it(project, ready, terminal):
+def test_start_shows_the_same_and_a_second_terminal_is_told_which_process_drives_the_loop(project, ready, terminal):
     loop_id = ready()
     driving = terminal("start", loop_id)
     driving.shows("▶ T-1", "hello from the agent", f"driven by process {driving.child.pid}")
@@ -353,7 +353,7 @@ def test_start_shows_the_same_and_a_second_terminal_hears_who_drives_it(project,
 
 
 @pytest.mark.parametrize("how", ["ctrl-c", "q"])
-def test_leaving_a_start_interrupts_the_action_and_says_how_to_go_on(project, ready, terminal, how):
+def test_leaving_a_start_interrupts_the_action_and_names_the_command_to_resume(project, ready, terminal, how):
     loop_id = ready()
     driving = terminal("start", loop_id)
     driving.shows("hello from the agent")
@@ -419,7 +419,7 @@ def test_in_interactive_mode_a_menu_asks_before_each_action(project, ready, term
     assert re.search(r"  (?!worker)\w+ +validate begins", log), "a person chose it"
 
 
-def test_without_a_terminal_an_interactive_loop_is_held_until_somebody_chooses(project, ready):
+def test_without_a_terminal_an_interactive_loop_is_held_until_a_choice(project, ready):
     loop_id = ready("--task", "t", "--mode", "interactive")
     go(project)
     held = project.run("loop", "start", loop_id)
@@ -439,7 +439,7 @@ def test_without_a_terminal_an_interactive_loop_is_held_until_somebody_chooses(p
     assert (document["status"], document["skill_state"]["mode"]) == ("completed", "auto")
 
 
-def test_what_happened_is_told_in_sentences_and_what_agents_printed_is_there(project, ready):
+def test_events_are_shown_as_sentences_with_the_output_of_agents(project, ready):
     loop_id = ready()
     go(project)
     started = project.run("loop", "start", loop_id)

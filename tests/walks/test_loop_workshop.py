@@ -1,4 +1,4 @@
-"""Where a loop's tasks are done: what one leaves for the next, and what never gets that far."""
+"""The sandbox of a loop's tasks: which files stay for the next task, and which never do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def changed(document):
     return [(task["status"], task["files_changed"]) for task in document["skill_state"]["develop"]["tasks"]]
 
 
-def test_what_git_ignores_stays_for_the_next_task_and_never_reaches_the_tests(loop_of, project):
+def test_ignored_files_stay_for_the_next_task_and_never_reach_the_tests(loop_of, project):
     document = loop_of("mkdir cache && echo built > cache/it && echo 1 > one", "cp cache/it two")
     assert changed(document) == [("completed", ["one"]), ("completed", ["two"])]
     assert document["status"] == "completed"
@@ -52,7 +52,7 @@ def test_a_failed_try_leaves_nothing_to_the_next(loop_of, project):
 def test_every_task_finds_a_repository_at_the_base_with_the_work_uncommitted(loop_of, project):
     head = project.git("rev-parse", "HEAD").strip()
     look = "git rev-parse HEAD > head && git diff --name-only HEAD > diff && git status --porcelain > status"
-    # The second task's sandbox is made anew: the one before it failed once.
+    # The second task's sandbox is created again, since the first task failed once.
     counter = project.root.parent / "tries"
     loop_of(
         "echo more/ >> .gitignore",
@@ -75,7 +75,7 @@ def test_an_analysis_that_changes_files_fails_and_leaves_nothing(loop_of, projec
     assert changed(document) == [("failed", []), ("completed", ["two"])]
 
 
-def test_status_says_what_waits_and_what_to_type(project):
+def test_status_names_waiting_loops_and_the_next_command(project):
     assert "nothing here yet" in project.run("status").stdout
     made = [project.run("loop", "new", f"goal {n}", "--task", "x", "--json").json()["loop_id"] for n in range(3)]
     project.run("loop", "stop", made[2])

@@ -17,7 +17,7 @@ HELD = {"role": "builder", "fail": "not_logged_in"}
 
 
 def held_build(project, *, slices=(SLICE,)):
-    """A workflow whose build waits: its loop is held, and its manifest is there."""
+    """A workflow whose build waits: its loop is held, and its manifest exists."""
     prepare(project, [planner(slices=list(slices)), HELD])
     project.at("approved")
     assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
@@ -53,12 +53,12 @@ def test_the_tools_that_an_agent_has_and_has_not(project):
     ("asked", "given"),
     [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("1999-01-01", "2025-11-25"), (None, "2025-11-25")],
 )
-def test_the_version_is_the_clients_where_it_is_spoken_and_the_newest_else(project, asked, given):
+def test_the_protocol_version_is_the_clients_if_supported_else_the_newest(project, asked, given):
     with talking(project) as talk:
         assert talk.ask("initialize", {"protocolVersion": asked})["result"]["protocolVersion"] == given
 
 
-def test_bad_messages_end_in_errors_and_the_server_goes_on(project):
+def test_bad_messages_cause_errors_and_the_server_continues(project):
     bad = [
         (b"not json\n", -32700),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping"\n', -32700),
@@ -85,7 +85,7 @@ def test_bad_messages_end_in_errors_and_the_server_goes_on(project):
             talk.send(line)
             heard = talk.hear()
             assert heard["error"]["code"] == code, line[:60]
-            # Whoever waits for an answer gets theirs, wherever it can be read who that is.
+            # An error names the request's id if the id can be read, so the caller gets an answer.
             assert heard["id"] == (7 if b'"id":7' in line else heard["id"]), line[:60]
         for params in ("null", "{}"):
             talk.send(b'{"jsonrpc":"2.0","id":8,"method":"ping","params":' + params.encode() + b"}\n")
@@ -139,7 +139,7 @@ def test_a_build_through_an_agents_eyes(project):
 
 
 def test_below_the_top_of_a_repository_the_top_is_the_project(project):
-    """As for `install`: what an agent says of its work is looked for there."""
+    """As for `install`: agents' reports are read from that folder."""
     project.commit("begun")
     below = project.root / "src" / "deep"
     below.mkdir(parents=True)

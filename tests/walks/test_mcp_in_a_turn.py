@@ -1,4 +1,4 @@
-"""`loopwright mcp` inside of an agent's turn: it works from the mailbox, and the worker takes what is left there."""
+"""`loopwright mcp` inside an agent's turn: the server uses the mailbox, and the worker reads the mailbox later."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ for number, (name, arguments) in enumerate(json.load(open(sys.argv[1])), start=1
 server.stdin.close()
 server.wait()
 """
-# Confined programs have a /tmp of their own: an interpreter that lies there they do not see.
+# Confined programs have their own /tmp, so they can't see an interpreter in the machine's /tmp.
 CONFINED = [] if Path(sys.prefix).is_relative_to("/tmp") else [pytest.param("auto", marks=pytest.mark.needs("bwrap"))]
 ISOLATIONS = ["none", *CONFINED]
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -48,7 +48,7 @@ def build(project, *turns, isolation, code=0):
     prepare(project, [planner(), *turns])
     project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
     if isolation == "auto":
-        # The interpreter of these tests may live in the home of who runs them; of that only tools are seen inside.
+        # The interpreter of these tests may be in the user's home, of which only tools are visible inside.
         project.environment["HOME"] = os.environ["HOME"]
     project.at("approved")
     done = project.run("build", "greet", "--agent", "scripted")
@@ -58,7 +58,7 @@ def build(project, *turns, isolation, code=0):
 
 
 def said(project, loop_id, name):
-    """What a tool answered, as the record of the turn has it."""
+    """The answer of a tool, from the record of the turn."""
     logs = sorted((project.own / "loops" / f"{loop_id}.progress" / "turns").rglob("program-*.log"))
     lines = [line for log in logs for line in log.read_text().splitlines()]
     return [json.loads(line.removeprefix(f"SAID {name} ")) for line in lines if line.startswith(f"SAID {name} ")]
@@ -102,7 +102,7 @@ def test_a_builder_reads_previews_and_reports(project, isolation):
     assert not (project.own / "reflection-input.json").exists()
 
 
-def test_a_builder_asks_a_person_and_goes_on_with_the_answer(project):
+def test_a_builder_asks_a_person_and_continues_with_the_answer(project):
     asks = turn(("request_decision", {"question": "formal or not?", "options": ["formal", "casual"]}), build=False)
     loop_id = build(project, asks, turn(), isolation="none", code=11)
     assert said(project, loop_id, "request_decision")[0]["status"] == "open"
@@ -123,7 +123,7 @@ def test_a_preview_with_forged_checks_counts_for_nothing(project):
 
 
 @pytest.mark.parametrize("bad", [b"", b"{", b"[1]", b'{"loop_id": 7}', b"\xff", b"[" * 10_000])
-def test_a_mailbox_that_says_nonsense_is_one_that_says_nothing(project, tmp_path, bad):
+def test_an_invalid_mailbox_counts_as_empty(project, tmp_path, bad):
     box = tmp_path / "box"
     (box / "context").mkdir(parents=True)
     for name in ("turn.json", "checks.json"):

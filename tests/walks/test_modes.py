@@ -59,7 +59,7 @@ def test_caches_that_tools_make_are_no_change_and_do_not_make_the_project_dirty(
     assert (evidence["sandbox"]["mode"], evidence["changed_files"]) == ("worktree", ["z"])
 
 
-def test_what_never_enters_a_copy_is_not_in_its_change_either(make_project):
+def test_files_that_are_never_copied_are_not_in_the_change_either(make_project):
     project = make_project({"README": "x\n", "tool.exe": "tracked\n"})
     project.write("README", "dirty\n")
     project.write(".env", "A=1\n")

@@ -1,4 +1,4 @@
-"""Whatever command an error or a loop's own page names can be typed in that state: it is not refused once more."""
+"""Every command that an error or a loop's page suggests is accepted in that state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from loopwright.wiring.build import build_context
 
 NOW = "2026-01-01T00:00:00Z"
 NAMED = re.compile(r"`(loopwright [^`]+)`|(?:→ |^)(loopwright [^`;,\n]+)", re.MULTILINE)
-# What stands in a named command where a person has to say something.
+# Placeholders in a suggested command, and a value for each.
 SAID = {"--usd …": "--usd 99", "D-1 …": "D-1 'this one'", " …": " more"}
 
 
@@ -62,7 +62,7 @@ VERBS = (
 
 
 class States:
-    """Loops in one of the states each, all of whose budget is used."""
+    """One loop in each of the states, each with a used budget."""
 
     def __init__(self, project):
         self.project = project
@@ -85,7 +85,7 @@ class States:
 
 
 def commands_in(text):
-    """What is named there, filled in; nothing is driven that need not be."""
+    """The suggested commands with values; a loop is driven only if necessary."""
     for quoted, plain in NAMED.findall(text):
         line = (quoted or plain).strip().removeprefix("loopwright ")
         for words, said in SAID.items():
@@ -112,7 +112,7 @@ def test_a_named_command_is_not_refused(loops, state):
     assert refused == {}
 
 
-def test_more_that_is_not_enough_is_refused_with_what_is_used(loops):
+def test_a_raised_budget_below_the_used_amount_is_refused(loops):
     loops.configure()
     states = States(loops.project)
     error, _ = states.typed("done", "loop resume LOOP --no-start --usd 5.5")

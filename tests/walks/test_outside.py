@@ -27,7 +27,7 @@ def reaching(loops):
 
 
 @pytest.mark.needs("bwrap")
-def test_what_goes_into_the_hidden_home_is_named_and_gone(reaching, loops):
+def test_files_written_to_the_hidden_home_are_named_and_removed(reaching, loops):
     _, page, record, loop_id = reaching("auto")
     assert record["outside"] == ["~/.bashrc"]
     assert "the agent wrote files outside its sandbox: ~/.bashrc; they are not kept" in page.stdout
@@ -36,7 +36,7 @@ def test_what_goes_into_the_hidden_home_is_named_and_gone(reaching, loops):
     assert ".bashrc" not in patch.read_text()
 
 
-def test_what_happens_to_the_checkout_of_an_unconfined_agent_is_named(reaching, loops):
+def test_changes_to_the_checkout_by_an_unconfined_agent_are_named(reaching, loops):
     checkout = loops.project.root
     reach = f"echo x > {checkout}/planted.py; echo y >> {checkout}/README; echo z > {checkout}/.git/hooks/pre-commit"
     _, page, record, _ = reaching("none", reach)
@@ -45,7 +45,7 @@ def test_what_happens_to_the_checkout_of_an_unconfined_agent_is_named(reaching, 
 
 
 @pytest.mark.needs("bwrap")
-def test_however_deep_and_however_much_it_is_a_turn_like_any_other(reaching):
+def test_a_turn_with_very_deep_or_many_outside_files_succeeds(reaching):
     deep = "cd ~; i=0; while [ $i -lt 1100 ]; do mkdir d; cd d; i=$((i+1)); done; cd ~; seq 300 | xargs touch"
     _, page, record, _ = reaching("auto", deep)
     assert len(record["outside"]) == 100
@@ -53,7 +53,7 @@ def test_however_deep_and_however_much_it_is_a_turn_like_any_other(reaching):
     assert record["failure"] is None
 
 
-def test_who_stays_inside_is_not_accused(loops):
+def test_an_agent_that_stays_inside_is_not_reported(loops):
     loops.configure([{"role": "builder", "run": "touch done"}])
     loop_id = loops.new("--task", "t")
     loops.run("start", loop_id)

@@ -53,7 +53,7 @@ def test_one_call_of_an_agent_makes_the_whole_package(project):
     evidence = project.evidence("greet-control")
     assert (evidence["kind"], evidence["workflow"], evidence["status"]) == ("workflow", "greet", "ERROR")
     assert not (own / "latch.lock").exists()
-    assert not (own / "run.latest.yaml").exists(), "a control is nobody's run"
+    assert not (own / "run.latest.yaml").exists(), "a run on the base is not the latest run"
     assert project.run("verify").exit_code == 0
     assert state(project)["requested_transition"] == "plan->build"
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
@@ -74,7 +74,7 @@ def test_a_check_that_passes_before_the_work_proves_nothing(project):
     assert blockers(project, "build") == {}
 
 
-def test_consent_ends_when_a_check_a_document_or_a_judge_changes(project):
+def test_an_approval_ends_when_a_check_a_document_or_a_protected_file_changes(project):
     prepare(project, [planner(slices=[{**SLICE, "checks": [{"id": "C", "command": "bash check.sh"}]}])])
     project.write("check.sh", "grep -q hello hello.py\n")
     project.commit("a check script")
@@ -100,14 +100,14 @@ def test_consent_ends_when_a_check_a_document_or_a_judge_changes(project):
         ('{"schema_version": 9,\n "slices": [{}]}', "vertical_slices_invalid", "schema_version must be 1"),
     ],
 )
-def test_slices_that_are_none_are_named_with_their_line(project, written, code, words):
+def test_invalid_slices_are_named_with_their_line(project, written, code, words):
     prepare(project, [planner()])
     plan(project)
     (change(project) / "slices.json").write_text(written)
     assert words in blockers(project, "build")[code]["message"]
 
 
-def test_every_problem_of_slices_at_once(project):
+def test_every_problem_of_the_slices_is_reported_at_once(project):
     prepare(project, [planner()])
     plan(project)
     slices(project, type="ROBOT", blocked_by=["VS-9"], chekcs=[], verification_signal="")
@@ -121,7 +121,7 @@ def test_every_problem_of_slices_at_once(project):
         assert words in said
 
 
-def test_an_agent_alone_needs_a_check_and_a_person_signs_without_one(project):
+def test_a_slice_for_an_agent_needs_a_check_and_a_person_signs_a_slice_without_checks(project):
     prepare(project, [planner(slices=[{**SLICE, "checks": []}])])
     plan(project)
     assert list(blockers(project, "build")) == ["slice_without_check_VS-1"]
@@ -155,7 +155,7 @@ def test_without_an_agent_a_person_fills_in_skeletons(project):
 
 @pytest.mark.parametrize("chosen", ["[agents]\ndefault", "[agents.roles]\nplanner"])
 @pytest.mark.parametrize("profile", ["lean", "full"])
-def test_what_a_person_began_to_write_no_agent_writes_over_unless_it_is_named(project, chosen, profile):
+def test_an_agent_does_not_overwrite_a_plan_that_a_person_started_unless_named(project, chosen, profile):
     review = [{"role": role, "answer": '{"verdict": "approve"}'} for role in ("architect", "critic")]
     settings = f'{chosen} = "scripted"\n[workflow]\nprofile = "{profile}"\n'
     prepare(project, [planner(), *(review if profile == "full" else [])], settings=settings)
@@ -170,7 +170,7 @@ def test_what_a_person_began_to_write_no_agent_writes_over_unless_it_is_named(pr
     assert '"Mine"' not in (change(project) / "slices.json").read_text()
 
 
-def test_a_composed_file_that_somebody_took_over_is_left_alone(project):
+def test_a_generated_file_that_a_person_edited_is_left_alone(project):
     prepare(project, [planner()])
     plan(project)
     mine = project.own / "plans" / "prd-greet.md"
@@ -201,7 +201,7 @@ def test_in_the_full_profile_architect_and_critic_must_agree(project):
     assert status(project)["cost"]["turns"] == 6
 
 
-def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
+def test_in_the_full_profile_an_approval_counts_only_for_the_shown_plan(project):
     yes = '{"verdict": "approve"}'
     prepare(
         project,
@@ -216,7 +216,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     done = ok(project, "plan", "greet", "--agent", "scripted")
     assert "but this version is not reviewed" in done.stdout + done.stderr
     assert blockers(project, "build") == {}
-    assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
+    assert "And by their first name." in page.read_text(), "a person's text is reviewed, not planned again"
     turns = sorted(path.name for path in (project.own / "turns").iterdir())
     assert "And by their first name." in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
     assert "greet-planner-2" not in turns
@@ -224,7 +224,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
 
 
 @pytest.mark.parametrize(("profile", "options"), [("full", ()), ("lean", ("--deliberate",))])
-def test_a_reviewer_at_its_limit_costs_no_other_turn_again(project, profile, options):
+def test_a_reviewer_at_its_limit_does_not_repeat_other_turns(project, profile, options):
     yes = '{"verdict": "approve", "notes": "first the name"}'
     prepare(
         project,
@@ -248,7 +248,7 @@ def test_a_reviewer_at_its_limit_costs_no_other_turn_again(project, profile, opt
     assert sorted(path.name for path in reviews.iterdir()) == ["round-1-architect.md", "round-1-critic.md"]
 
 
-def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(project):
+def test_a_wrong_answer_is_requested_again_with_every_reason(project):
     bad = planner(slices=[{**SLICE, "type": "X"}], deltas={"other": "nothing"})
     prepare(project, [bad, planner()])
     plan(project)
@@ -260,7 +260,7 @@ def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(projec
 
 
 @pytest.mark.parametrize("domain", ["../up", "/abs", "a//b", "x" * 300, "a/../b"])
-def test_a_domain_that_leaves_its_place_is_refused(project, domain):
+def test_a_domain_that_leaves_its_folder_is_refused(project, domain):
     prepare(project, [planner(deltas={domain: DELTA}), planner(deltas={domain: DELTA})])
     done = project.run("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
     assert done.exit_code == 1
@@ -268,7 +268,7 @@ def test_a_domain_that_leaves_its_place_is_refused(project, domain):
     assert not (project.root.parent / "up").exists()
 
 
-def test_documents_must_be_in_the_language_that_was_set(project):
+def test_documents_must_be_in_the_configured_language(project):
     prepare(project, [planner()], settings='[workspace]\ndocument_language = "zh"\n')
     plan(project)
     assert "plan_artifact_language_plan" in blockers(project, "build")
@@ -277,7 +277,7 @@ def test_documents_must_be_in_the_language_that_was_set(project):
     assert "plan_artifact_language_plan" not in blockers(project, "build")
 
 
-def test_the_spec_that_was_approved_may_not_change_under_the_plan(project):
+def test_the_approved_spec_may_not_change_during_planning(project):
     prepare(project, [planner()])
     plan(project)
     spec = project.own / "workflows" / "greet" / "spec.md"
@@ -288,7 +288,7 @@ def test_the_spec_that_was_approved_may_not_change_under_the_plan(project):
     assert blockers(project, "build") == {}
 
 
-def test_planning_needs_consent_and_its_stage(project):
+def test_planning_needs_an_approval_and_its_stage(project):
     prepare(project)
     ok(project, "clarify", "other", "--idea", "x")
     refused = refusal(project, "plan", "other")
@@ -297,12 +297,12 @@ def test_planning_needs_consent_and_its_stage(project):
     assert refusal(project, "sign", "other", "VS-1")["error"] == "nothing_to_sign"
 
 
-def test_a_check_that_passes_on_another_base_proves_nothing_there(project):
+def test_a_check_that_passes_on_a_new_base_proves_nothing(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     project.at("approved")
     before = (project.root / "hello.py").read_text()
     project.write("hello.py", "def greet(name):\n    return f'hello {name}'\n")
-    project.commit("somebody else did it meanwhile")
+    project.commit("another person did it meanwhile")
     refused = refusal(project, "build", "greet", "--agent", "scripted")
     assert refused["error"] == "plan_review_gate_blocked"
     assert [one["code"] for one in refused["blockers"]] == ["vacuous_check_VS-1-C1"]
@@ -312,7 +312,7 @@ def test_a_check_that_passes_on_another_base_proves_nothing_there(project):
     assert blockers(project, "review") == {}
 
 
-def test_in_interactive_rounds_a_person_says_what_the_next_one_should_change(project):
+def test_in_interactive_mode_a_person_says_what_the_next_round_should_change(project):
     better = {**planner(plan="Shorter."), "expect": "A person says: make it shorter"}
     prepare(project, [planner(), better, planner(plan="Never asked for.")])
     direct = ("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
@@ -323,6 +323,6 @@ def test_in_interactive_rounds_a_person_says_what_the_next_one_should_change(pro
     assert "Shorter." in (project.own / "workflows" / "greet" / "plan.md").read_text()
     assert status(project)["cost"]["turns"] == 2
     again = project.run("plan", "greet", "--agent", "scripted", "--interactive", stdin=b"")
-    assert again.exit_code == 0, "nobody there any more: the plan stays as it is"
+    assert again.exit_code == 0, "at the end of input the plan stays unchanged"
     assert project.run("plan", "greet", "--agent", "scripted", "--interactive", "--json").exit_code == 2
     assert project.run("plan", "greet", "--agent", "", "--interactive").exit_code == 2

@@ -1,4 +1,4 @@
-"""Processes of steps: none survives, nobody waits for them, and whatever ends loopwright itself loses nothing."""
+"""Processes of steps: none survives or delays a run, and a killed loopwright loses nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PEAK = (
     "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL);"
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); sys.exit(code)"
 )
-# Long enough for a busy machine; only what hangs reaches it.
+# Long enough for a busy machine; only a hung process reaches it.
 PATIENCE_S = 300
 # More than the memory that is allowed below; `FAULTS_EVERY=1` takes a gigabyte, and so does the bench.
 MUCH = 1 << 30 if os.environ.get("FAULTS_EVERY") else 320 << 20
@@ -30,7 +30,7 @@ MUCH = 1 << 30 if os.environ.get("FAULTS_EVERY") else 320 << 20
 
 @pytest.fixture
 def nap():
-    """A sleep that can be told from every other process on this machine; what is left of it is ended at last."""
+    """A sleep with a unique command line; leftover processes are ended after the test."""
     number = f"98765.{secrets.randbelow(10**12):012d}"
     yield f"sleep {number}"
     for pid in alive(number):
@@ -38,7 +38,7 @@ def nap():
 
 
 def alive(text):
-    """Processes, not yet dead, whose command line holds this text."""
+    """Live processes whose command line contains this text."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -62,7 +62,7 @@ def log_of(project, name="A-1", run="r"):
 
 @contextmanager
 def started(project, *arguments, **options):
-    """`loopwright` in the background, in a session of its own; killed at the end if it is still there."""
+    """`loopwright` in the background, in its own session; killed at the end if it still runs."""
     child = subprocess.Popen(
         project.command(*arguments), cwd=project.root, env=project.environment, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, start_new_session=True, text=True, **options,
@@ -171,7 +171,7 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
 
 @pytest.mark.parametrize("verb", ["add", "write-tree", "read-tree"])
 def test_a_signal_while_the_sandbox_is_made_or_read_stops_at_once(project, nap, tmp_path, verb):
-    """A git that never ends stands for a copy of hours: the stop must not wait for it."""
+    """A git that never ends simulates a very long copy: the stop must not wait for it."""
     shim, reached = tmp_path / "bin" / "git", tmp_path / "reached"
     shim.parent.mkdir()
     real = shutil.which("git")
@@ -213,7 +213,7 @@ def test_a_rerun_that_was_killed_is_recorded_as_a_rerun(project, nap):
     ["{0} & {0}", "setsid {0} & nohup {0} > /dev/null", "env -i PATH=$PATH setsid {0} & {0}"],
     ids=["children", "daemons", "no mark"],
 )
-def test_after_kill_9_the_next_run_cleans_up_and_the_dead_one_is_on_record(project, nap, daemon, isolation):
+def test_after_kill_9_the_next_run_cleans_up_and_records_the_dead_run(project, nap, daemon, isolation):
     project.plan({"id": "A", "commands": ["echo first", f"echo begun; {daemon.format(nap)}"]}, run_id="dead")
     with started(project, "run", "--isolation", isolation) as child:
         path = log_of(project, "A-2", "dead")
@@ -256,7 +256,7 @@ def test_after_kill_9_while_the_sandbox_is_made_the_next_run_ends_our_helpers_to
 
 
 @BOTH
-def test_cleaning_up_after_a_dead_run_leaves_a_living_one_of_the_same_name_alone(make_project, nap, isolation):
+def test_cleaning_up_after_a_dead_run_leaves_a_live_run_of_the_same_name_alone(make_project, nap, isolation):
     living, dead = make_project(), make_project()
     living.plan({"id": "A", "commands": ["echo begun; until [ -e go ]; do sleep 0.02; done"]}, run_id="r")
     dead.plan({"id": "A", "commands": [f"echo begun; {nap}"]}, run_id="r")
@@ -274,7 +274,7 @@ def test_cleaning_up_after_a_dead_run_leaves_a_living_one_of_the_same_name_alone
 
 
 @BOTH
-def test_a_step_that_reads_its_input_gets_none(project, isolation):
+def test_a_step_that_reads_its_input_gets_no_input(project, isolation):
     project.plan({"id": "A", "commands": ["cat; read -r line || echo nothing; [ ! -t 0 ]"]}, run_id="r")
     with started(project, "run", "--isolation", isolation, stdin=subprocess.PIPE) as child:
         child.stdin.write("for the step?\n")
@@ -332,7 +332,7 @@ def test_two_runs_at_once_in_one_workspace_both_finish(project, isolation):
 
 
 @BOTH
-def test_a_step_whose_folder_is_not_there_fails_like_any_step(project, isolation):
+def test_a_step_with_a_missing_folder_fails_like_any_step(project, isolation):
     project.plan(
         {"id": "A", "commands": ["echo fine"]},
         {"id": "B", "commands": ["echo never"], "cwd": "nowhere", "depends_on": ["A"]},
@@ -349,7 +349,7 @@ def test_a_step_whose_folder_is_not_there_fails_like_any_step(project, isolation
 @pytest.mark.parametrize(
     ("name", "mode"), [(".gitignore", "worktree"), (".gitignore", "copy"), (".gitattributes", "worktree")]
 )
-def test_a_fifo_where_git_reads_its_rules_is_not_waited_for(project, name, mode):
+def test_a_fifo_in_place_of_gits_rules_does_not_block(project, name, mode):
     project.plan({"id": "A", "commands": [f"mkfifo {name}", "echo x > a"]}, run_id="r")
     with started(project, "run", "--mode", mode) as child:
         try:

@@ -1,4 +1,4 @@
-"""A build runs the project's own tests on the base and on the work: what the work breaks elsewhere blocks it."""
+"""A build runs the project's own tests on the base and on the work: newly broken tests block it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 
 from tests.walks.workflow_kit import BUILT, blockers, ok, plan, planner, prepare, refusal, status
 
-# With a report, and the same tests without one.
+# The same tests with a report and without a report.
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 BYE = "printf 'def bye():\\n    return \"bye\"\\n' >> hello.py"
-BREAKS = {"role": "builder", "run": BUILT}  # it writes the whole file anew, without what else was in it
-MENDS = {"role": "builder", "run": BYE, "expect": "test_bye"}
+BREAKS = {"role": "builder", "run": BUILT}  # replaces the whole file, and so removes `bye`
+FIXES = {"role": "builder", "run": BYE, "expect": "test_bye"}
 TEST_BYE = """\
 import unittest
 
@@ -45,8 +45,8 @@ def record(project):
     return (project.own / "workflows" / "greet" / "execution-record.md").read_text()
 
 
-def test_work_that_breaks_another_test_is_sent_back_and_the_mended_work_goes_on(project):
-    approved(project, [BREAKS, MENDS], test_command=PYTEST)
+def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(project):
+    approved(project, [BREAKS, FIXES], test_command=PYTEST)
     build(project, "--max-iterations", "1", code=12)
     found = blockers(project, "review")
     assert "test_hello.Bye::test_bye" in found["tests_broken_1"]["message"]
@@ -73,7 +73,7 @@ def test_a_person_can_sign_for_tests_that_are_meant_to_fail_now(project):
     approved(project, [BREAKS, BREAKS], test_command=UNITTEST)
     build(project, "--max-iterations", "1", code=12)
     assert list(blockers(project, "review")) == ["tests_broken_1", "execution_record_incomplete"]
-    ok(project, "sign", "greet", "project-tests", "--note", "nobody says bye any more")
+    ok(project, "sign", "greet", "project-tests", "--note", "bye is gone on purpose")
     assert blockers(project, "review") == {}
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")

@@ -1,4 +1,4 @@
-"""`loopwright prompts` and what it leads to: whose words an agent is given, by what it was asked and by the record."""
+"""`loopwright prompts`, and which prompt an agent gets: seen in its request and in the record."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def prompts(project, *arguments, code=0, **more):
 
 
 def turns_of(project, loop_id):
-    """What was asked and what is on record, turn by turn."""
+    """The prompt and the record of each turn."""
     found = (project.own / "loops" / f"{loop_id}.progress" / "turns").iterdir()
     folders = sorted(found, key=lambda one: (one / "prompt.md").stat().st_mtime_ns)
     return [((one / "prompt.md").read_bytes(), json.loads((one / "turn.json").read_bytes())) for one in folders]
 
 
-def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
+def test_a_users_own_prompt_reaches_the_agent_and_is_on_record(loops):
     project = loops.project
-    # The agent writes its own instructions into its sandbox: nobody reads them there, and they are no part of the work.
+    # The agent writes instructions into its sandbox: they have no effect there, and are not part of the work.
     corrupt = (
         "mkdir -p .loopwright/prompts && echo 'obey me $task $blocker' > .loopwright/prompts/builder.md; touch first"
     )
@@ -53,7 +53,7 @@ def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     assert [one["said"] for one in noted if one["code"] == "prompts_own"] == ["not built in: builder (workspace, en)"]
 
 
-def test_what_cant_be_used_is_said_before_anybody_works(loops):
+def test_an_unusable_prompt_is_reported_before_any_agent_works(loops):
     project = loops.project
     loops.configure([{"role": "builder", "run": "touch done"}])
     loop_id = loops.new("--task", "one")
@@ -80,7 +80,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
 def test_agents_are_asked_in_the_set_language_not_in_the_users(loops):
     project = loops.project
     builds = {"role": "builder", "run": "touch done"}
-    # The user's own is for every workspace; the workspace's own comes before it.
+    # A user's prompt counts for every workspace; a workspace's prompt wins over it.
     mine = project.home / ".config" / "loopwright" / "prompts" / "zh" / "part_decisions.md"
     for more, said, own in (
         ("", b"Do this task in the project", 0),

@@ -1,4 +1,4 @@
-"""A new user with the README alone: an agent of their own as `command`, the first line, and then what `next` says."""
+"""A new user with only the README: their own agent as `command`, the first line, and then each `next` command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.walks.workflow_kit import BUILT, REPLY, ok
 pytestmark = pytest.mark.usefixtures("cold_starts")
 
 README = Path(__file__).parent.parent.parent / "README.md"
-# A stand-in for somebody's agent: it reads the prompt and does what a role is asked for, by the words of the prompt.
+# A stand-in for a user's agent: it reads the prompt and does the work of the role that the prompt names.
 AGENT = """
 import json, os, pathlib, subprocess
 prompt = pathlib.Path(os.environ["LOOPWRIGHT_PROMPT"]).read_text()
@@ -34,13 +34,13 @@ def readme_block(language, containing):
     return next(block for block in blocks if containing in block)
 
 
-def test_from_the_readme_to_the_specs_by_what_next_says(project):
+def test_following_the_readme_and_next_leads_to_the_specs(project):
     project.write("hello.py", "def greet(name):\n    return 'hi'\n")
     project.commit("a greeting")
     domain = {"Target Spec Domains": "- greeting", "Execution Inputs": "- none"}
     project.write("tools/agent.json", json.dumps({"plan": REPLY, "work": BUILT, "sections": domain}))
     project.write("tools/agent.py", AGENT)
-    project.commit("somebody's agent, where a sandbox sees it")
+    project.commit("a user's agent, where a sandbox sees it")
     ok(project, "init")
     settings = readme_block("toml", 'kind = "command"').replace("my-agent", "python3 tools/agent.py")
     config = project.own / "config.toml"

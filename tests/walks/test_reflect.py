@@ -1,4 +1,4 @@
-"""`loopwright reflect`: by hand what the hook does by itself, and a look at what is there."""
+"""`loopwright reflect`: records by hand what the hook records by itself, and lists the records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def taken(project, *arguments, **options):
     return done.json()
 
 
-def test_by_hand_it_says_what_changed_and_what_the_doer_says(project):
+def test_a_reflection_by_hand_contains_the_changes_and_the_self_report(project):
     project.write("src/auth.py", "x\n")
     found = taken(
         project, "--confidence", "0.5", "--most-likely-wrong", "auth", "no rate limit", "--known", "not tried on macOS",
@@ -54,12 +54,12 @@ def test_three_points_are_separate_records_that_share_the_task(project):
         ("adversarial", "captured after an adversarial question"),
     ],
 )
-def test_show_says_when_it_was_captured(project, point, said):
+def test_show_names_the_time_of_capture(project, point, said):
     taken(project, "--point", point)
     assert f"Z, {said}\n" in project.run("reflect", "show").stdout
 
 
-def test_what_is_said_before_a_subcommand_holds_for_it(project, make_project):
+def test_options_before_a_subcommand_apply_to_it(project, make_project):
     taken(project, "--session", "here")
     elsewhere = make_project({"a": "1\n"})
     before = elsewhere.run("reflect", "--project-root", str(project.root), "list")
@@ -75,7 +75,7 @@ def test_what_is_said_before_a_subcommand_holds_for_it(project, make_project):
 
 @pytest.mark.parametrize("option", [("--confidence", "0.5"), ("--session", "manual"), ("--known", "x")])
 @pytest.mark.parametrize("subcommand", ["list", "show", "export"])
-def test_what_can_not_hold_for_a_subcommand_is_refused(project, option, subcommand):
+def test_options_that_cannot_apply_to_a_subcommand_are_refused(project, option, subcommand):
     taken(project)
     done = project.run("reflect", *option, subcommand)
     assert done.exit_code == 2
@@ -86,13 +86,13 @@ def test_a_report_comes_from_a_file_or_from_standard_input(project):
     text = json.dumps({"confidence": 0.25, "most_likely_wrong": None, "known_not_in_diff": None})
     path = project.write("report.json", text)
     assert taken(project, "--report", str(path))["reflection"]["confidence"] == 0.25
-    # By hand it is what the person wants, also for the second time.
+    # A reflection by hand always records, even the second time.
     assert taken(project, "--report", str(path))["reflection"]["confidence"] == 0.25
     both = project.run("reflect", "--report", str(path), "--confidence", "0.5")
     assert both.exit_code == 2
 
 
-def test_list_show_and_export_agree_and_name_what_they_can_not_read(project):
+def test_list_show_and_export_agree_and_name_unreadable_files(project):
     assert "no reflections yet" in project.run("reflect", "list").stdout
     assert project.run("reflect", "show").exit_code == 1
     taken(project, "--known", "first, with a comma\nand a line")
@@ -114,8 +114,8 @@ def test_list_show_and_export_agree_and_name_what_they_can_not_read(project):
     assert shown["reflection"]["session_id"] == "manual"
 
 
-@pytest.mark.parametrize("name", ["nobody", "", "m"])
-def test_a_name_that_fits_none_or_several_is_named(project, name):
+@pytest.mark.parametrize("name", ["no-such", "", "m"])
+def test_a_name_that_matches_no_or_several_records_is_refused(project, name):
     taken(project)
     taken(project)
     done = project.run("reflect", "show", name)
@@ -124,14 +124,14 @@ def test_a_name_that_fits_none_or_several_is_named(project, name):
     assert "loopwright reflect list" in done.stderr
 
 
-def test_a_place_that_takes_nothing_is_a_typed_error(project):
+def test_an_unwritable_folder_is_a_typed_error(project):
     project.write(".loopwright/reflections", "a file where a folder should be")
     done = project.run("reflect")
     assert done.exit_code == 1
     assert done.stderr.startswith("STORAGE_FAILED: ")
 
 
-def test_what_the_settings_say_decides_where_it_goes(project):
+def test_the_settings_decide_the_folder_of_reflections(project):
     project.write(".loopwright/config.toml", '[reflection]\ndir = "kept here"\nmode = "orchestrated"\n')
     found = taken(project)
     assert found["path"].startswith(str(project.root / "kept here"))

@@ -23,7 +23,7 @@ def turns(project, *answers):
     return project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": items}))
 
 
-def test_the_scripted_agent_replans_until_it_is_green_and_every_attempt_stays(project):
+def test_the_scripted_agent_replans_until_the_run_passes_and_every_attempt_is_kept(project):
     project.plan(BAD, run_id="first")
     turns(
         project, {"answer": plan_text("exit 4"), "expect": "needs: REPLAN"}, {"answer": plan_text("echo ok > ok.txt")}
@@ -102,7 +102,7 @@ def test_an_agent_that_can_not_answer_ends_the_loop_with_its_reason(project):
         assert project.run("unlatch").exit_code == 0
 
 
-def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_turn_tells_its_cost(project):
+def test_an_invalid_answer_is_requested_again_without_a_try_and_each_turn_reports_its_cost(project):
     project.plan(BAD, run_id="first")
     invalid = {"fail": "invalid_answer", "usage": '{"usd": 0.25, "tokens": 1200}\n'}
     turns(project, invalid, {"answer": " "}, {"answer": "", "usd": 0.5}, {"answer": plan_text("true")})
@@ -125,7 +125,7 @@ def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_tu
     ]  # fmt: skip
 
 
-def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcting_it(project):
+def test_a_replanner_at_its_limit_names_the_reset_time_and_no_correction(project):
     for limit, words in (({}, "later, or with another agent"), ({"reset_in_s": 100000}, "after 2")):
         project.plan(BAD)
         turns(project, {"fail": "rate_limited", **limit})
@@ -139,14 +139,14 @@ def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcti
 
 def test_an_agent_that_does_not_exist_is_named_before_anything_runs(project):
     project.plan({"id": "P-1", "commands": ["true"]})
-    done = project.run("run", "--replan-with", "nobody")
+    done = project.run("run", "--replan-with", "unknown")
     assert done.exit_code == 1
-    assert "AGENT_FAILED: there is no agent 'nobody'" in done.stderr
+    assert "AGENT_FAILED: there is no agent 'unknown'" in done.stderr
     assert not (project.own / "runs").exists()
     assert not (project.own / "latch.lock").exists()
 
 
-def test_used_up_tries_are_told_as_an_event_and_in_the_latch(project):
+def test_exhausted_tries_are_reported_as_an_event_and_in_the_latch(project):
     project.plan(BAD, run_id="first")
     turns(project, {"answer": plan_text("false")})
     command = ("run", "--json", "--replan-with", "scripted:.loopwright/turns.yaml", "--max-retries", "1")
@@ -178,7 +178,7 @@ def test_the_agent_is_told_whether_it_may_use_the_web(project, log, web):
         ("never", "not found", False),
     ],
 )
-def test_the_network_of_an_agent_is_what_its_settings_say(project, setting, log, reached):
+def test_the_settings_decide_the_network_of_an_agent(project, setting, log, reached):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         agent = f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo reached; exit 1"
@@ -215,7 +215,7 @@ def test_a_secret_in_a_new_plan_stops_the_loop(project):
     assert token.encode() not in project.everything_kept()
 
 
-def test_another_agent_takes_over_and_what_each_turn_cost_is_in_evidence_and_result(project):
+def test_another_agent_takes_over_and_evidence_and_result_contain_the_cost_of_each_turn(project):
     project.plan(BAD, run_id="first")
     config = (
         'failover = true\norder = ["one", "two", "three"]\n'
@@ -235,7 +235,7 @@ def test_another_agent_takes_over_and_what_each_turn_cost_is_in_evidence_and_res
     assert done.exit_code == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     changed = [(one["agent"], one["by"], one["code"]) for one in events if one["type"] == "agent.changed"]
-    # A limit lasts; what is missing is looked for again.
+    # A limit lasts; a missing program is looked for again.
     assert changed == [("one", "two", "rate_limited")] + [("two", "three", "agent_missing")] * 2
     known = project.latest()["replanning"]
     assert [(one["turn"], one["agent"], one["failure"], one["usd"], one["tokens"]) for one in known] == [
@@ -260,7 +260,7 @@ def test_another_agent_takes_over_and_what_each_turn_cost_is_in_evidence_and_res
     assert project.run("verify").exit_code == 13
 
 
-def test_what_came_to_no_plan_is_in_the_result_all_the_same(project):
+def test_a_turn_without_a_plan_is_in_the_result(project):
     project.plan(BAD, run_id="first")
     turns(project, {"fail": "rate_limited", "usage": '{"usd": 0.25}\n'})
     done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
@@ -270,7 +270,7 @@ def test_what_came_to_no_plan_is_in_the_result_all_the_same(project):
     assert (result["run_id"], result["envelope"]["error_code"]) == ("first", "STEP_FAILED")
 
 
-def test_an_agent_that_is_spelled_out_goes_by_its_kind_and_a_limit_is_only_whose_it_is(project):
+def test_an_agent_with_a_full_spelling_is_recorded_by_its_kind_and_a_limit_belongs_to_one_agent(project):
     project.plan(BAD, run_id="first")
     project.write(
         ".loopwright/config.toml",

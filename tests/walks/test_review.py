@@ -106,7 +106,7 @@ def test_a_program_on_path_shows_its_own_folder_and_not_its_neighbours(project):
     assert b"PRIVATE" not in log_of(project, name="A-2")
 
 
-def test_the_blocker_of_a_failed_check_has_the_log_and_reads_its_needs_off_it(project):
+def test_the_blocker_of_a_failed_check_has_the_log_and_its_needs(project):
     project.plan(
         {"id": "A", "commands": ["echo 'AssertionError: expected 3'"], "verification": [{"file_exists": "nope"}]}
     )
@@ -118,7 +118,7 @@ def test_the_blocker_of_a_failed_check_has_the_log_and_reads_its_needs_off_it(pr
 
 
 @pytest.mark.needs("strace")
-def test_a_failure_that_was_killed_before_it_could_latch_latches_at_the_next_start(project):
+def test_a_failed_run_that_was_killed_before_the_latch_latches_at_the_next_start(project):
     project.plan({"id": "A", "commands": ["true"]}, run_id="good")
     assert project.run("run").exit_code == 0
     project.plan({"id": "A", "commands": ["exit 4"]}, run_id="bad")
@@ -149,7 +149,7 @@ def test_an_invalid_plan_that_an_agent_replaces_is_kept(project):
     assert bad in [path.read_bytes() for path in (project.own / "runs").glob("*/plan.yaml")]
 
 
-def test_gc_leaves_a_person_alone_who_works_in_a_kept_sandbox(project):
+def test_gc_does_not_disturb_a_person_in_a_kept_sandbox(project):
     project.plan({"id": "A", "commands": ["true"]}, run_id="r")
     assert project.run("run", "--keep").exit_code == 0
     person = subprocess.Popen(["sleep", "60"], cwd=project.sandboxes / "r" / "repo")

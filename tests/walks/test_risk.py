@@ -62,9 +62,7 @@ def test_a_clean_tree_needs_no_review_and_git_is_left_alone(repo):
     ],
 )
 @pytest.mark.parametrize("staged", [False, True])
-def test_the_work_tree_the_index_and_what_is_untracked_count(
-    repo, name, text, surface, needs_review, insertions, staged
-):
+def test_the_work_tree_the_index_and_untracked_files_count(repo, name, text, surface, needs_review, insertions, staged):
     repo.write(name, text)
     if staged:
         repo.git("add", "-A")
@@ -80,7 +78,7 @@ def test_a_change_that_was_staged_and_taken_back_in_the_work_tree_still_counts(r
     assert judged(repo, needs_review=True)["files_changed"] == ["src/auth.py"]
 
 
-def test_staged_is_what_a_commit_would_take(repo):
+def test_staged_means_the_content_of_the_next_commit(repo):
     repo.write("src/auth.py", "b = 2\n")
     repo.write("src/main.py", "a = 2\n")
     repo.write("new_login.py", "x\n")
@@ -95,7 +93,7 @@ def test_staged_is_what_a_commit_would_take(repo):
     assert json.loads((repo.home / "said").read_text())["files_changed"] == ["src/auth.py"]
 
 
-def test_base_is_everything_since_the_branch_left_it(repo):
+def test_base_means_all_changes_since_the_branch_point(repo):
     repo.git("checkout", "-q", "-b", "feature")
     repo.write("src/one.py", FEW)
     repo.commit("one")
@@ -127,7 +125,7 @@ def test_an_unknown_revision_is_named_and_never_an_option(repo, base):
     assert "git fetch" in done.stderr
 
 
-def test_histories_that_never_met_are_an_error_and_a_shallow_clone_says_how_to_mend_it(repo):
+def test_unrelated_histories_are_an_error_and_a_shallow_clone_gets_the_fix(repo):
     repo.git("checkout", "-q", "--orphan", "other")
     repo.commit("another start")
     done = repo.run("risk", "--base", "main")
@@ -160,7 +158,7 @@ def test_no_commit_yet_means_that_everything_is_new(make_project):
     assert "UNKNOWN_REVISION" in project.run("risk", "--base", "HEAD").stderr
 
 
-def test_without_git_a_repository_or_a_work_tree_it_says_what_to_do(make_project):
+def test_without_git_or_a_repository_or_a_work_tree_the_error_names_the_fix(make_project):
     plain = make_project(commit=False)
     done = plain.run("risk")
     assert done.exit_code == 1
@@ -176,7 +174,7 @@ def test_without_git_a_repository_or_a_work_tree_it_says_what_to_do(make_project
     assert (done.exit_code, "TOOL_MISSING" in done.stderr) == (1, True)
 
 
-def test_a_merge_with_conflicts_is_judged_as_it_stands(repo):
+def test_a_merge_with_conflicts_is_judged_in_its_current_state(repo):
     repo.git("checkout", "-q", "-b", "other")
     repo.write("src/auth.py", "theirs\n")
     repo.commit("theirs")
@@ -222,7 +220,7 @@ def test_a_deleted_file_counts(repo):
     assert judged(repo, needs_review=True)["files_changed"] == ["src/auth.py"]
 
 
-def test_a_mode_change_counts_and_is_told(repo):
+def test_a_mode_change_counts_and_is_reported(repo):
     (repo.root / "run.sh").chmod(0o755)
     record = judged(repo, needs_review=False)
     assert record["files_changed"] == ["run.sh"]
@@ -252,7 +250,7 @@ def with_submodule(repo):
     return at(repo, repo.root / "sub")
 
 
-def test_a_submodule_that_moved_and_what_is_uncommitted_inside(repo):
+def test_a_moved_submodule_and_its_uncommitted_files_count(repo):
     inner = with_submodule(repo)
     assert judged(repo)["files_changed"] == []
     inner.write("session.py", "x\n" * 5)
@@ -283,7 +281,7 @@ def test_a_repository_inside_is_named_and_not_looked_into(repo):
 
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
-def test_what_git_was_told_not_to_look_at_is_looked_at(repo, bit):
+def test_files_that_git_is_told_to_skip_are_checked(repo, bit):
     repo.git("update-index", bit, "src/auth.py")
     assert judged(repo)["files_changed"] == []
     repo.write("src/auth.py", "b = 2\n")
@@ -343,7 +341,7 @@ def test_a_partial_clone_without_contents_counts_files_and_says_so(repo):
     assert any("lines are not counted" in note for note in record["notes"])
 
 
-def test_a_broken_index_is_said_and_the_files_are_compared_with_head(repo):
+def test_a_broken_index_is_reported_and_the_files_are_compared_with_head(repo):
     (repo.root / ".git" / "index").write_bytes(b"DIRC nonsense")
     repo.write("src/auth.py", "b = 2\n")
     record = judged(repo, needs_review=True)
@@ -395,7 +393,7 @@ def test_our_own_state_is_no_change_but_settings_that_are_tracked_are(repo):
     assert "review from 0.7" in record["reason"]
 
 
-def test_state_folders_are_found_where_the_workspace_is(make_project):
+def test_state_folders_are_found_at_the_workspace(make_project):
     top = make_project({"a": "1\n", "tool/b": "1\n"})
     top.write("tool/.loopwright/runs/x", "x\n")
     top.write(".loopwright-not/x", "x\n")
@@ -461,7 +459,7 @@ def test_rule_sets_and_threshold_are_flags_and_settings(repo):
     assert (record["ruleset"], record["threshold"]) == ("classic", 1.0)
 
 
-def test_a_project_has_rules_of_its_own_and_what_it_lowers_is_in_every_verdict(repo):
+def test_a_project_has_its_own_rules_and_every_verdict_names_lowered_risks(repo):
     config = """
 [[risk.rules]]
 surface = "data"
@@ -518,7 +516,7 @@ def test_a_threshold_is_between_0_and_1(repo, value):
     assert repo.run("risk", "--threshold", "nan").exit_code == 1
 
 
-def test_a_person_is_told_the_verdict_why_and_what_to_type(repo):
+def test_a_person_reads_the_verdict_its_reasons_and_the_next_command(repo):
     repo.write("src/auth.py", "b = 2\n")
     repo.write("src/main.py", "a = 2\n")
     done = repo.run("risk")
@@ -543,7 +541,7 @@ def test_a_person_is_told_the_verdict_why_and_what_to_type(repo):
     assert done.stdout.splitlines()[-1] == f"  → git diff {head}"
 
 
-def test_an_error_is_json_where_json_was_asked_for(repo):
+def test_an_error_is_json_if_json_was_requested(repo):
     done = repo.run("risk", "--json", "--base", "nope")
     assert done.exit_code == 1
     assert json.loads(done.stderr)["error"] == "UNKNOWN_REVISION"
@@ -552,7 +550,7 @@ def test_an_error_is_json_where_json_was_asked_for(repo):
 LEVELS = ("none", "note", "warning", "error")
 
 
-def test_sarif_is_what_the_standard_asks_for(repo):
+def test_sarif_follows_its_standard(repo):
     repo.write("src/auth.py", "b = 2\n")
     repo.write("package.json", "{}\n")
     repo.write("README.md", "x\n")

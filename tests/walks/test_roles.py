@@ -1,4 +1,4 @@
-"""`agents.roles`: who is asked in which role, where that is not who does the rest."""
+"""`agents.roles`: which agent works in which role."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TURNS = {
 
 
 def cast(project, **others):
-    """One agent for each role, which knows no other, and one that can plan and build; `others` are for roles, too."""
+    """One agent for each role, and one agent that can plan and build; `others` set more roles."""
     names = {f"the-{role}": turns for role, turns in TURNS.items()} | {"both": TURNS["planner"] + TURNS["builder"]}
     chosen = {role: f"the-{role}" for role in TURNS} | others
     lines = "".join(f"{role} = {json.dumps(name)}\n" for role, name in chosen.items())
@@ -51,7 +51,7 @@ def asked(project):
 
 
 def test_each_role_has_its_own_agent_all_the_way(project):
-    """Nobody is named on the command line, and there is no default."""
+    """The command line names no agent, and there is no default."""
     cast(project)
     ok(project, "autopilot", "greet")
     found = status(project)
@@ -59,8 +59,8 @@ def test_each_role_has_its_own_agent_all_the_way(project):
     assert asked(project) == {(role.replace("_", " "), f"the-{role}") for role in TURNS}
 
 
-def test_who_is_named_comes_before_the_role_and_the_other_roles_stay(project):
-    """`--agent` is who plans and builds; who looks at it is still another."""
+def test_an_agent_on_the_command_line_wins_over_its_role_and_other_roles_stay(project):
+    """`--agent` plans and builds; the reviewer is still another agent."""
     cast(project, planner="the-critic", builder="the-critic")
     ok(project, "autopilot", "greet", "--agent", "both")
     assert asked(project) == {
@@ -86,7 +86,7 @@ def test_an_unknown_agent_in_the_roles_is_refused_at_the_start(project):
 
 
 def test_an_empty_name_takes_a_role_back(project):
-    """As a workspace does with one that the user's own file names."""
+    """A workspace clears a role that the user's own file sets."""
     cast(project, architect="", critic="")
     refused = project.run("plan", "greet", "--agent", "the-planner")
     assert "no turns left for the role architect" in refused.stderr, "who plans is asked"
@@ -135,7 +135,7 @@ def test_a_missing_smell_reviewer_is_fixed_in_its_setting(project):
     )
 
 
-def test_a_role_that_there_is_not_is_named_with_the_nearest(project):
+def test_an_unknown_role_is_named_with_the_nearest_role(project):
     prepare(project, settings='[agents.roles]\nreviewr = "scripted"\n')
     done = project.run("settings")
     assert done.exit_code == 1
@@ -178,6 +178,6 @@ def test_tasks_are_planned_by_role_even_before_an_agent_works(loops):
     assert "T-2 [claude]" in tasks
 
 
-def test_every_role_but_the_replanner_can_be_given():
+def test_every_role_but_the_replanner_can_be_set():
     """A replanner is always named: `run --replan-with`."""
     assert {role.value.replace(" ", "_") for role in Role} - {"replanner"} == set(get_args(RoleName))

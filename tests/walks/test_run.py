@@ -128,7 +128,7 @@ def test_the_plan_hash_is_that_of_the_files_bytes(project):
     assert project.evidence("h")["plan_source_hash"] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_json_is_one_event_a_line_in_order(project):
+def test_json_prints_one_event_per_line_in_order(project):
     project.plan(WRITE)
     events = project.run("run", "--json").events()
     names = [event["type"] for event in events]
@@ -176,7 +176,7 @@ def test_a_failed_check_fails_the_step(project, check):
     assert project.evidence("v")["steps"][0]["outcome"] == "failed"
 
 
-def test_steps_run_in_the_order_of_their_dependencies_whatever_the_order_of_the_plan(project):
+def test_steps_run_in_the_order_of_their_dependencies_and_not_of_the_plan(project):
     project.plan(
         {"id": "last", "commands": ["cat one two"], "depends_on": ["one", "two"]},
         {"id": "two", "commands": ["cat one > two"], "depends_on": ["one"]},
@@ -196,7 +196,7 @@ def test_independent_steps_really_run_at_once(project):
     assert project.run("run", "--jobs", "2").exit_code == 0
 
 
-def test_a_failure_ends_the_steps_that_run_beside_it(project):
+def test_a_failure_ends_the_steps_that_run_at_the_same_time(project):
     project.plan(
         {"id": "slow", "commands": ["touch begun; sleep 300"]},
         {"id": "bad", "commands": ["until [ -e begun ]; do sleep 0.02; done; exit 1"]},
@@ -215,7 +215,7 @@ def test_a_timeout_ends_the_step_and_says_so(project):
     assert "did not end within 1 s" in step["reason"]
 
 
-def test_a_kept_sandbox_stays_until_newer_ones_replace_it_or_gc_is_told_to_keep_none(project):
+def test_a_kept_sandbox_stays_until_newer_sandboxes_replace_it_or_gc_removes_all(project):
     for name in ("k", "l"):
         project.plan(WRITE, run_id=name)
         assert project.run("run", "--keep").exit_code == 0
@@ -244,7 +244,7 @@ def test_projects_that_share_a_sandbox_root_leave_each_others_sandboxes_alone(ma
     assert found == before
     assert other.run("gc", "--json").json()["sandboxes"] == ["left-over"]
     assert [folder.name for folder in other.sandboxes.iterdir()] == ["k"]
-    # Nobody cleans up after a project that is gone, so doctor names what is left of it.
+    # A deleted project runs no clean-up, so doctor names its leftovers.
     shutil.rmtree(other.root)
     checks = {check["what"]: check for check in mine.run("doctor", "--json").json()["checks"]}
     assert checks["sandboxes without a project"]["said"] == f"1 in {other.sandboxes}: k"
@@ -262,7 +262,7 @@ def test_the_result_says_set_or_unset_and_never_a_value(project):
     assert b"a-value-to-look-for" not in project.everything_kept()
 
 
-def test_steps_see_the_allow_list_and_what_they_name_and_nothing_else(project):
+def test_steps_see_only_allowed_variables_and_the_variables_that_they_name(project):
     project.plan({"id": "E", "commands": ["env | cut -d= -f1 | sort | tr '\\n' ' '"], "env": ["WANTED"]}, run_id="e")
     assert project.run("run", env={"WANTED": "1", "UNWANTED": "1"}).exit_code == 0
     names = set((project.own / "runs" / "e" / "logs" / "E-1.log").read_text().split())

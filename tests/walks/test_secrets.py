@@ -116,7 +116,7 @@ def test_utf_16_output_is_seen_through(project):
 
 
 @pytest.mark.parametrize("at", [1, 4, 17, 39])
-def test_a_secret_that_comes_in_two_writes_is_one_secret(project, at):
+def test_a_secret_in_two_writes_is_found(project, at):
     project.plan(
         {"id": "L", "commands": [f"printf 'x=%s' {TOKEN[:at]}; sleep 0.2; printf '%s\\n' {TOKEN[at:]}"]}, run_id="l"
     )
@@ -138,7 +138,7 @@ def test_a_private_key_block_is_hidden_whole(project):
     assert project.latest()["relaxed_rules"] == {"private-key-rsa": "mask"}
 
 
-def test_mask_hides_and_goes_on_and_off_does_nothing_and_both_are_on_the_record(project):
+def test_mask_hides_and_continues_and_off_does_nothing_and_both_are_on_record(project):
     project.write("token.txt", TOKEN + "\n")
     project.commit("a token")
     project.plan({"id": "L", "commands": ["cat token.txt", "touch done"]}, run_id="l")
@@ -185,7 +185,7 @@ def test_a_fingerprint_in_config_exempts_its_value(project):
     assert project.run("run").exit_code == 0
 
 
-def test_a_rule_of_the_project_works_like_a_shipped_one(project):
+def test_a_rule_of_the_project_works_like_a_shipped_rule(project):
     project.write(
         ".loopwright/config.toml",
         '[[secrets.extra_rules]]\nid = "acme-key"\nkeyword = "acme_"\npattern = "\\\\bacme_[0-9]{8}\\\\b"\n',
@@ -204,12 +204,12 @@ def test_ordinary_text_is_not_a_secret(project):
 
 
 @pytest.mark.parametrize("declared", ["codex", "opencode", "env", "written for codex", "written for opencode"])
-def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(project, declared):
-    """Its program's settings name it, or ours do; a place, a word, a model and an address that are let in are none."""
+def test_an_agents_login_is_a_secret_under_any_variable_name(project, declared):
+    """The program's settings or ours name the variable; passed folders, words, models and addresses are not secrets."""
     home = project.root.parent / "home of a user"
-    # What our own settings let in is known by how it looks: words are let in, too.
+    # Variables that our settings pass are secrets only if they look like keys.
     mine = "Gw4Kq9" * 4 if declared == "env" else MINE
-    # As `mktemp -d` names it. The project's own folder has another name each time, which proves nothing.
+    # A name as from `mktemp -d`. The project's own folder changes its name each time, so it would prove nothing.
     place = "/tmp/tmp.OqEaEFDF2a/work"
     environment = {"HOME": str(home), "MY_GATEWAY": mine, "MY_PLACE": place, "MY_WORD": "production"}
     environment |= {"MY_MODEL": "claude-sonnet-4-5-20250929", "MY_URL": "https://gateway.example/v1/2026/Models"}

@@ -1,4 +1,4 @@
-"""`loopwright specs`: what the specs promise, and which of it does not hold on today's tree."""
+"""`loopwright specs`: the requirements, and which of them fail on the current tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NICE = """
 ### Requirement: Looking nice
 The system SHALL look nice.
 
-#### Scenario: Somebody looks
+#### Scenario: A person looks
 - **WHEN** a person looks at it
 - **THEN** they find it nice
 """
@@ -46,7 +46,7 @@ SIGNED = {
 
 @pytest.fixture
 def archived(project):
-    """Three requirements: one that a check shows, one that a person signed, one that somebody wrote by hand."""
+    """Three requirements: proven by a check, signed by a person, and written by hand."""
     built(
         project, [{"role": "builder", "run": BUILT}, {"role": "builder", "run": "echo nice > style"}],
         deltas={"greeting": DELTA + NICE}, slices=[SLICE, SIGNED],
@@ -60,7 +60,7 @@ def archived(project):
     return project
 
 
-def test_a_list_and_each_requirement_with_what_shows_it(archived):
+def test_specs_are_listed_with_the_proof_of_each_requirement(archived):
     listed = ok(archived, "specs", "list", "--json").json()["domains"]
     assert listed == [
         {"domain": "greeting", "path": ".loopwright/specs/greeting/spec.md", "requirements": 3, "checked": 1,
@@ -80,7 +80,7 @@ def test_a_list_and_each_requirement_with_what_shows_it(archived):
     assert (refused["error"], "domains: greeting" in refused["message"]) == ("unknown_domain", True)
 
 
-def test_what_does_not_hold_any_more_is_named(archived):
+def test_requirements_whose_checks_fail_now_are_named(archived):
     said = ok(archived, "specs", "verify").stdout
     assert "✓ greeting: Greeting by name" in said
     assert "· greeting: Looking nice" in said
@@ -156,7 +156,7 @@ def openspec(project, *arguments, cwd=None):
     return done.stdout
 
 
-def test_in_an_openspec_project_its_own_tools_accept_what_we_wrote(project):
+def test_in_an_openspec_project_openspec_accepts_our_files(project):
     if shutil.which("node") is None or not OPENSPEC.exists():
         pytest.skip("needs openspec (scripts/agents installs it)")
     project.write("openspec/specs/.gitkeep", "")

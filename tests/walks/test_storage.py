@@ -107,7 +107,7 @@ def test_a_read_only_project_is_named(tmp_path):
 @pytest.mark.faults
 @pytest.mark.needs("strace")
 def test_killed_at_any_system_call_that_writes_the_next_start_puts_things_in_order(project):
-    """Kill -9 at the n-th fsync, rename, link, unlink or mkdir, one further each time, until none is left."""
+    """Kill -9 at the n-th fsync, rename, link, unlink or mkdir, for each n until the command ends."""
     project.plan(STEP, run_id="k")
     assert project.run("run").exit_code == 0
     killed = 0

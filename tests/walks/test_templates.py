@@ -1,4 +1,4 @@
-"""`Project.at` copies what the commands of a stage left once: a copy is a workspace like any other."""
+"""`Project.at` copies the stored result of a stage's commands: a copy is a workspace like any other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from loopwright.testing.project import STAGES, Project
 from loopwright.testing.templates import Templates
 
 BUILDS = {"role": "builder", "run": BUILT}
-# A stage, and what a person may do next.
+# A stage, and a person's next command.
 NEXT = {
     "planned": ("approve", "greet", "--from", "plan", "--to", "build"),
     "approved": ("build", "greet", "--agent", "scripted"),
@@ -34,7 +34,7 @@ def own(tmp_path):
 
 
 def standing(project):
-    """What a person is told, but for the names of runs and the times."""
+    """The output for a person, without run names and times."""
     said = project.ask("status", "greet")
     return {name: said[name] for name in ("stage", "readiness", "authorization", "recommended_next_action")}
 
@@ -44,7 +44,7 @@ def made(tmp_path):
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_copy_is_sound_and_the_work_goes_on_from_it(own, tmp_path, stage):
+def test_a_copy_of_a_template_is_sound_and_the_work_continues_from_it(own, tmp_path, stage):
     own("first", BUILDS).at(stage)
     copy = own("second", BUILDS)
     before = made(tmp_path)
@@ -59,7 +59,7 @@ def test_a_copy_is_sound_and_the_work_goes_on_from_it(own, tmp_path, stage):
         assert done.exit_code == 0, done.stdout + done.stderr
 
 
-def test_a_copy_stands_where_a_project_stands_whose_commands_were_run(own):
+def test_a_copy_has_the_state_of_a_project_that_ran_the_commands(own):
     copied, run = own("copied", BUILDS), own("run", BUILDS, shared=False)
     own("first", BUILDS).at("built")
     assert copied.at("built").exit_code == run.at("built").exit_code == 0
@@ -67,7 +67,7 @@ def test_a_copy_stands_where_a_project_stands_whose_commands_were_run(own):
 
 
 def test_only_history_names_the_place_where_a_template_was_made(own, tmp_path):
-    """Journals say where turns that are over had their mailbox; a loop's summary, where its patch was then."""
+    """Journals name the mailboxes of finished turns; a loop's summary names the old path of its patch."""
     own("first", BUILDS).at("built")
     copy = own("second", BUILDS)
     copy.at("built")
@@ -82,7 +82,7 @@ def test_only_history_names_the_place_where_a_template_was_made(own, tmp_path):
     assert {name for name, is_mailbox in named if not is_mailbox} == {"summary.md"}
 
 
-def test_what_differs_has_a_template_of_its_own_and_the_plan_is_shared_by_all_builders(own, tmp_path):
+def test_each_difference_has_its_own_template_and_all_builders_share_the_plan(own, tmp_path):
     first = own("first", BUILDS)
     start = made(tmp_path)
     first.at("approved")

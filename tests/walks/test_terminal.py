@@ -67,7 +67,7 @@ def test_ctrl_c_stops_cleanly(project, terminal):
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_what_a_step_prints_can_not_steer_the_terminal(project, terminal):
+def test_the_output_of_a_step_cannot_control_the_terminal(project, terminal):
     evil = r"printf '\033]0;owned\007\033]52;c;ZXZpbA==\007\033[2J\033[31mtext\033[0m\u202egnp.exe\n'; exit 1"
     project.plan({"id": "evil", "action": "a \x1b[5mblink", "commands": [evil]})
     text = finish(terminal("run"))

@@ -88,7 +88,7 @@ def number_for_text(project):
     [tamper_log, tamper_patch, tamper_plan, tamper_exit_code, forge_consistently, remove_log, add_log,
      remove_evidence, unknown_version, number_for_text],
 )  # fmt: skip
-def test_whatever_is_changed_is_named(recorded, tamper):
+def test_every_change_to_the_evidence_is_named(recorded, tamper):
     what = tamper(recorded)
     done = recorded.run("verify")
     assert done.exit_code == 13
@@ -143,12 +143,12 @@ def test_a_folder_in_place_of_the_journal_is_damage_that_doctor_mends(recorded):
     path = recorded.own / "runs.journal.ndjson"
     path.unlink()
     path.mkdir()
-    (path / "kept").write_text("someone's")
+    (path / "kept").write_text("a person's")
     done = recorded.run("verify")
     assert done.exit_code == 1
     assert "DAMAGED_FILE" in done.stderr
     assert recorded.run("doctor", "--fix").exit_code == 0
-    assert (recorded.own / "runs.journal.ndjson.damaged-1" / "kept").read_text() == "someone's"
+    assert (recorded.own / "runs.journal.ndjson.damaged-1" / "kept").read_text() == "a person's"
     assert_whole(recorded, ["one", "two"])
 
 
@@ -171,7 +171,7 @@ def test_gc_keeps_the_chain_whole(recorded):
     assert recorded.run("verify").exit_code == 0
 
 
-def test_verify_takes_the_start_of_a_name_and_knows_what_it_does_not_know(recorded):
+def test_verify_accepts_the_start_of_a_name_and_refuses_an_unknown_name(recorded):
     assert recorded.run("verify", "tw").exit_code == 0
     unknown = recorded.run("verify", "nope")
     assert unknown.exit_code == 1
@@ -193,7 +193,7 @@ def test_a_rerun_reproduces_on_the_recorded_base_after_the_project_moved_on(reco
     assert recorded.run("verify").exit_code == 0
 
 
-def test_a_rerun_that_differs_says_where(project):
+def test_a_rerun_that_differs_names_the_difference(project):
     project.plan({"id": "R", "commands": ["date +%N > now.txt"]}, run_id="r")
     assert project.run("run").exit_code == 0
     done = project.run("rerun", "r")
@@ -210,7 +210,7 @@ def test_a_failing_run_is_reproduced_as_failing_and_the_rerun_latches_nothing(pr
     assert not (project.own / "latch.lock").exists()
 
 
-def test_a_rerun_of_dirty_work_uses_what_was_dirty_then(project):
+def test_a_rerun_of_dirty_work_uses_the_recorded_changes(project):
     project.write("README", "changed, not committed\n")
     project.write("new.txt", "not tracked\n")
     project.plan({"id": "R", "commands": ["cat README new.txt > both.txt"]}, run_id="r")

@@ -1,4 +1,4 @@
-"""A call by fork shows what a call by start shows: the other tests stand on that."""
+"""A forked call gives the same output as a new process: the other tests rely on that."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_both_say_the_same_in_chinese(project, cold):
         assert project.run(*arguments, env=env) != project.run(*arguments)
 
 
-def test_a_call_sees_its_own_variables_and_leaves_none(project, cold):
+def test_a_call_sees_its_own_variables_and_leaves_no_variable(project, cold):
     env = {"LOOPWRIGHT_SANDBOX_ISOLATION": "none"}
     before = project.run("settings", "--json")
     assert project.run("settings", "--json", env=env) == cold(project, "settings", "--json", env=env) != before
@@ -59,7 +59,7 @@ def test_a_call_reads_its_input_and_works_in_its_folder(project, cold):
         assert project.run(*asked, cwd=below, stdin=stdin) == cold(project, *asked, cwd=below, stdin=stdin)
 
 
-def test_what_does_not_end_in_time_is_ended(project):
+def test_a_call_that_exceeds_its_time_is_ended(project):
     project.plan({"id": "P-1", "action": "wait", "commands": ["sleep 600"]})
     with pytest.raises(TimeoutError):
         warm.run_warm(("run",), cwd=project.root, env=project.environment, stdin=b"", timeout_s=0)
@@ -67,13 +67,13 @@ def test_what_does_not_end_in_time_is_ended(project):
 
 
 @pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_PRELOAD", "LC_ALL", "TZ", "LANGUAGE"])
-def test_what_only_a_start_decides_is_started(project, name):
+def test_some_variables_require_a_new_process(project, name):
     assert not warm.can_be_warm({**project.environment, name: "x"})
     assert not warm.can_be_warm({**project.environment, "LANG": "de_DE.ISO-8859-1"})
 
 
-def test_only_what_analyzes_pays_for_the_statistics():
-    """They treble what each fork has to copy."""
+def test_warm_processes_do_not_import_the_statistics():
+    """The statistics packages would triple the memory that each fork copies."""
     code = "import sys; from loopwright.testing import warm; warm._import_all(warm._STATISTICS); print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
     assert "loopwright.cli.main" in modules

@@ -37,7 +37,7 @@ def at_review(project, *turns, settings=""):
 
 
 def follow(project, most=14):
-    """Type what it says until it is archived; what was typed."""
+    """Run each suggested command until the change is archived; returns the commands."""
     typed = []
     while len(typed) < most:
         command = status(project)["recommended_next_action"]
@@ -55,7 +55,7 @@ def edit(project, name, before, after):
     path.write_text(text.replace(before, after, 1))
 
 
-def test_a_spec_that_changed_under_the_build_is_consented_to_again(project):
+def test_a_spec_that_changed_during_the_build_needs_a_new_approval(project):
     prepare(project, [planner(), BUILDS], settings=DEFAULT)
     project.at("approved")
     ok(project, "build", "greet")
@@ -72,7 +72,7 @@ def test_a_spec_that_changed_under_the_build_is_consented_to_again(project):
         ("workflows/greet/execution-record.md", "stage: build", "stage: build\nremaining_scope: VS-9", "build"),
     ],
 )
-def test_what_changed_under_a_review_is_sent_back_and_built_again(project, name, before, after, target):
+def test_a_change_during_a_review_is_sent_back_and_built_again(project, name, before, after, target):
     at_review(project, planner(), MORE)
     edit(project, name, before, after)
     typed = follow(project)
@@ -80,9 +80,9 @@ def test_what_changed_under_a_review_is_sent_back_and_built_again(project, name,
     assert "loopwright build greet" in typed
 
 
-def test_a_run_vouches_for_the_check_that_it_ran_and_for_no_other_of_its_name(project):
-    mends = {"role": "builder", "run": "echo 'MORE = 1' >> hello.py"}
-    prepare(project, [planner(), BUILDS, mends], settings=DEFAULT)
+def test_a_run_proves_only_the_check_that_it_ran_and_not_a_later_check_of_the_same_name(project):
+    fixes = {"role": "builder", "run": "echo 'MORE = 1' >> hello.py"}
+    prepare(project, [planner(), BUILDS, fixes], settings=DEFAULT)
     project.at("approved")
     ok(project, "build", "greet")
     path = project.own / "changes/active/chg-greet/slices.json"
@@ -97,7 +97,7 @@ def test_a_run_vouches_for_the_check_that_it_ran_and_for_no_other_of_its_name(pr
     assert blockers(project, "review") == {}
 
 
-def test_a_check_that_was_changed_under_the_build_is_run_on_the_base_first(project):
+def test_a_check_that_changed_during_the_build_is_run_on_the_base_first(project):
     prepare(project, [planner(), BUILDS, {"role": "builder", "run": "echo NOW > now.txt"}], settings=DEFAULT)
     project.at("approved")
     ok(project, "build", "greet")
@@ -121,7 +121,7 @@ def test_checks_that_a_person_corrected_are_not_planned_away(project):
     assert "Another one." in (project.own / "workflows/greet/plan.md").read_text()
 
 
-def test_files_of_hidden_checks_are_a_part_of_what_is_consented_to(project):
+def test_an_approval_covers_the_files_of_hidden_checks(project):
     hidden = {**SLICE, "checks": [{"id": "VS-1-C1", "command": "sh judge.sh", "hidden": True}]}
     prepare(project, [planner(slices=[hidden]), BUILDS], settings=DEFAULT)
     project.write(".loopwright/workflows/greet/hidden/judge.sh", "grep -q hello hello.py\n")
@@ -132,7 +132,7 @@ def test_files_of_hidden_checks_are_a_part_of_what_is_consented_to(project):
     assert "hidden judge.sh" in found["blockers"][0]["message"]
 
 
-def test_where_nobody_was_named_who_could_look_somebody_has_to_be_named(project):
+def test_a_required_review_without_a_reviewer_asks_for_one(project):
     at_review(project, settings="[risk]\nthreshold = 0.0\n")
     assert status(project)["recommended_next_action"] == "loopwright review greet --reviewer …"
     assert "needs a reviewer" in ok(project, "status", "greet").stdout
@@ -140,7 +140,7 @@ def test_where_nobody_was_named_who_could_look_somebody_has_to_be_named(project)
     assert status(project)["recommended_next_action"] == "loopwright approve greet --from review --to done"
 
 
-def test_an_answer_without_words_is_none_and_an_answer_reaches_a_loop_that_missed_it(project):
+def test_an_empty_answer_is_refused_and_a_loop_that_missed_an_answer_gets_it(project):
     asks = {"role": "builder", "run": """printf '{"question": "Red or blue?"}' > "$LOOPWRIGHT_DECISIONS/q.json\""""}
     prepare(project, [planner(), asks, BUILDS], settings=DEFAULT)
     project.at("approved")
@@ -158,7 +158,7 @@ def test_an_answer_without_words_is_none_and_an_answer_reaches_a_loop_that_misse
     assert status(project)["recommended_next_action"] == "loopwright approve greet --from build --to review"
 
 
-def test_a_result_that_could_not_be_handed_over_is_handed_over_by_the_same_consent_again(project):
+def test_a_failed_delivery_is_repeated_by_the_same_approval(project):
     at_review(project)
     (project.root / ".git").rename(project.root.parent / "aside.git")
     found = refusal(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
@@ -213,7 +213,7 @@ def test_a_page_of_the_journal_is_never_written_over(project):
     assert pages[1].read_text() == "mine\n"
 
 
-def test_undo_says_when_what_it_takes_back_was_merged(project):
+def test_undo_reports_that_the_delivery_was_merged(project):
     at_review(project)
     ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
     subprocess.run(["git", "merge", "-q", "loopwright/greet"], cwd=project.root, check=True)
@@ -223,14 +223,14 @@ def test_undo_says_when_what_it_takes_back_was_merged(project):
     assert state(project)["current_stage"] == "review"
 
 
-def test_who_is_asked_again_after_a_no_reads_why(project):
+def test_a_planner_that_is_asked_again_after_a_rejection_reads_the_reason(project):
     prepare(project, [planner()], settings=DEFAULT)
     plan(project)
     ok(project, "reject", "greet", "--from", "plan", "--to", "build", "--reason", "it misses Windows")
     assert "it misses Windows" in ok(project, "status", "greet").stdout
 
 
-def test_next_and_the_list_say_what_is_true_after_a_hand_was_at_it(project):
+def test_next_and_the_list_are_correct_after_a_manual_edit(project):
     prepare(project, [planner(), BUILDS])
     build_it(project)
     assert "approve greet --from build --to review" in ok(project, "next").stdout
@@ -241,7 +241,7 @@ def test_next_and_the_list_say_what_is_true_after_a_hand_was_at_it(project):
     assert "approve greet --from build --to review" in ok(project, "status").stdout
 
 
-def test_a_branch_of_that_name_that_is_somebody_elses_stays(project):
+def test_an_existing_branch_of_the_same_name_stays(project):
     prepare(project, [planner(), BUILDS])
     build_it(project)
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
@@ -254,7 +254,7 @@ def test_a_branch_of_that_name_that_is_somebody_elses_stays(project):
     assert "greet-2" not in project.git("branch", "--list", "loopwright/*")
 
 
-def test_the_default_agent_does_not_plan_over_what_a_hand_wrote(project):
+def test_the_default_agent_does_not_overwrite_a_plan_that_a_person_wrote(project):
     prepare(project, [planner(), planner(plan="something else")], settings=DEFAULT)
     plan(project)
     path = project.own / "workflows" / "greet" / "plan.md"

@@ -1,4 +1,4 @@
-"""kill -9 while an agent is asked for a workflow: what that call had used is paid for by whoever comes next, once."""
+"""kill -9 during a call of an agent for a workflow: the next command counts the cost of the call, once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def awaited(condition):
 
 
 def killed_while_it_asks(project, *command):
-    """Asked of somebody who says what it used, and then waits for ever; returns its process."""
+    """Kill a command whose agent reports its use and then waits for ever; returns the agent's process id."""
     with subprocess.Popen(
         project.command(*command), cwd=project.root, env=project.environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -34,7 +34,7 @@ def killed_while_it_asks(project, *command):
 
 
 def _works(pid):
-    """One that is dead has no command line, also while nobody has taken note of its end."""
+    """Whether the process runs; a dead process has no command line, even before its parent reads its exit code."""
     try:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
     except OSError:
@@ -56,7 +56,7 @@ def test_a_call_whose_process_was_killed_is_counted_once_by_the_next(project, ro
     assert done.exit_code == 0, done.stdout + done.stderr
     cost = status(project)["cost"]
     assert (cost["usd"], cost["tokens"], cost["turns"]) == (0.25, 1200, 2)
-    assert not _works(pid), "an agent that outlived whoever asked it is ended"
+    assert not _works(pid), "an agent that outlived its caller is ended"
     journal = (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
     assert journal.count('"is_cut_off":true') == 1
     project.run("plan", "greet", "--agent", "scripted")

@@ -39,7 +39,7 @@ def traced(project, call, *arguments, when=None):
 
 
 @pytest.mark.needs("strace")
-def test_killed_in_a_consent_it_is_given_or_not(planned, record_property):
+def test_after_a_kill_an_approval_exists_completely_or_not_at_all(planned, record_property):
     approve = ("approve", "greet", "--from", "plan", "--to", "build")
     spare = planned.root.parent / "spare"
     shutil.copytree(planned.own, spare)
@@ -63,7 +63,7 @@ def test_killed_in_a_consent_it_is_given_or_not(planned, record_property):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["fsync", "rename"])
-def test_killed_while_a_build_settles_it_goes_on_without_another_turn(planned, record_property, call):
+def test_a_build_that_was_killed_at_its_end_continues_without_another_turn(planned, record_property, call):
     ok(planned, "approve", "greet", "--from", "plan", "--to", "build")
     spare = planned.root.parent / "spare"
     shutil.copytree(planned.own, spare)
@@ -79,7 +79,7 @@ def test_killed_while_a_build_settles_it_goes_on_without_another_turn(planned, r
         code, _ = traced(planned, call, *build, when=calls + 1 - back)
         killed += code in (-signal.SIGKILL, 128 + signal.SIGKILL)
         status(planned)
-        # The script has one turn for a builder: a second one would be refused.
+        # The script has one turn for a builder: a second turn would be refused.
         ok(planned, *build)
         assert blockers(planned, "review") == {}
         assert {name.rpartition("/")[2] for name in bytes_of(support)} == names
@@ -99,7 +99,7 @@ def documents(project):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["fsync", "rename"])
-def test_killed_while_it_plans_the_next_command_ends_in_the_same_plan(project, record_property, call):
+def test_after_a_kill_during_planning_the_next_command_ends_in_the_same_plan(project, record_property, call):
     project.environment["PYTHONDONTWRITEBYTECODE"] = "1"
     prepare(project, [planner()] * 3)
     spare = project.root.parent / "spare"

@@ -17,17 +17,17 @@ from loopwright.workflow.standing import Readiness, Standing
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workspace.layout import Flavour, Layout
 
-# Walks take the sample from here, with what belongs to it.
+# Walks import the sample project and its helpers from here.
 __all__ = ["BUILT", "CHECK", "DELTA", "REPLY", "SLICE", "SPEC"]
 
 
 def planner(**changes):
-    """A planner's turn; what is given differs from the usual answer."""
+    """A planner's turn; the arguments override the default answer."""
     return {"role": "planner", "answer": json.dumps({**REPLY, **changes})}
 
 
 def prepare(project, turns=(), *, settings=""):
-    """The sample project with a scripted agent that is used only where it is named."""
+    """The sample project with a scripted agent that works only if it is named."""
     for name, text in FILES.items():
         project.write(name, text)
     project.commit("a greeting")
@@ -64,7 +64,7 @@ def blockers(project, gate, slug="greet"):
 
 
 def plan(project, *arguments, agent="scripted", slug="greet"):
-    """Plan it straight from the spec."""
+    """Plan the workflow directly from the spec."""
     if not arguments and agent == "scripted":
         return project.at("planned", slug)
     return ok(project, "plan", slug, "--direct", str(project.root.parent / "SPEC.md"), "--agent", agent, *arguments)
@@ -82,12 +82,12 @@ def built(project, turns=None, *, slug="greet", settings="", **changes):
 
 
 def build_it(project, slug="greet"):
-    """Plan, approve and build with the turns that are there."""
+    """Plan, approve and build with the scripted turns."""
     return project.at("built", slug)
 
 
 def finish(project, slug="greet", *, work=BUILT):
-    """Review and delivery by the library: what was built is in the checkout, and the workflow is done."""
+    """Review and deliver with the library: the work is in the checkout, and the workflow is done."""
     subprocess.run(["sh", "-c", work], cwd=project.root, check=True)
     layout = Layout(project.root, Flavour.UNIFIED, project.home)
     store = WorkflowStore(layout, lambda: datetime.now(UTC), Gates())
@@ -109,5 +109,5 @@ def finish(project, slug="greet", *, work=BUILT):
 
 
 def bytes_of(*tops):
-    """Every file below some folders, by path: what must not change, or must."""
+    """The bytes of every file below some folders, by path, for a comparison."""
     return {str(path): path.read_bytes() for top in tops for path in sorted(top.rglob("*")) if path.is_file()}

@@ -59,7 +59,7 @@ def test_other_text_stays_unchanged(text):
 
 def test_a_short_message_matches_only_as_a_whole_line():
     # Inside a sentence, "the parser is slow" is a person's answer.
-    assert OTHER.translate("1 questions are open: the parser is slow") == "还有 1 个问题：the parser is slow"
+    assert OTHER.translate("2 questions are open: the parser is slow") == "还有 2 个问题：the parser is slow"
 
 
 def test_a_text_of_any_length_is_read_through_in_no_time():

@@ -1,4 +1,4 @@
-"""A disk that loses power: what was synced is there afterwards, and of the rest as little as a file system may keep."""
+"""A disk that loses power: synced data survives, and of the rest only as little as a file system may keep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-# What is left of names and contents that were written and never synced.
+# Which names and contents remain that were written but never synced.
 KEPT, LOST, EMPTY, ZEROS = "all of it", "nothing", "names of empty files", "names of files full of zeros"
 START = "names, and the first block of large files"
 LOSSES = (KEPT, LOST, EMPTY, ZEROS, START)
@@ -14,11 +14,11 @@ _BLOCK = 4096
 
 
 class PowerCut(BaseException):
-    """The process is gone; no handler of errors runs."""
+    """The process ends without any error handler."""
 
 
 class Disk:
-    """Everything below a folder; folders that were made are durable at once."""
+    """Everything below a folder; new folders are durable at once."""
 
     def __init__(self, top: Path, monkeypatch) -> None:
         self._top = top
@@ -31,7 +31,7 @@ class Disk:
         monkeypatch.setattr(os, "fsync", self._fsync)
 
     def fail_at(self, number: int) -> None:
-        """Power goes at the sync of this number, before it has done anything."""
+        """Let power fail at the sync of this number, before the sync has an effect."""
         self._until = number
 
     def _fsync(self, handle: int) -> None:
@@ -39,7 +39,7 @@ class Disk:
         if self._until is not None and self.syncs >= self._until:
             raise PowerCut
         found = os.fstat(handle)
-        # As long as a file is open its number is not given to another one.
+        # While a file is open, no other file gets its inode number.
         self._held.append(os.dup(handle))
         path = Path(f"/proc/self/fd/{handle}").readlink()
         if stat.S_ISDIR(found.st_mode):
@@ -48,7 +48,7 @@ class Disk:
             self._contents[found.st_ino] = path.read_bytes()
 
     def come_back(self, loss: str) -> None:
-        """Power is back, and the disk is as the last syncs left it."""
+        """Restore power, with the disk in the state of the last syncs."""
         self._until = None
         if loss != KEPT:
             for folder, _, names in list(os.walk(self._top)):

@@ -27,5 +27,5 @@ def test_every_family_is_found_by_its_own_codes(family):
         ("from_a_later_version", None),
     ],
 )
-def test_the_longest_family_wins_and_an_unknown_code_has_none(code, family):
+def test_the_longest_family_wins_and_an_unknown_code_has_no_family(code, family):
     assert family_of(code) is family

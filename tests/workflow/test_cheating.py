@@ -1,4 +1,4 @@
-"""Judges that are made to fail do fail, by themselves, and after the work was called."""
+"""Checks that are broken on purpose fail, and only after they called the work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(*arguments, cwd):
         "import unittest, work\n\nclass A(unittest.TestCase):\n    def test_a(self): work.f()\n\nunittest.main()\n",
     ],
 )  # fmt: skip
-def test_a_script_fails_at_its_end_unless_the_work_ends_it_before(tmp_path, source):
+def test_a_broken_script_fails_at_its_end_unless_the_work_exits_first(tmp_path, source):
     (tmp_path / "judge.py").write_text(source)
     (tmp_path / "work.py").write_text("def f():\n    return 1\n")
     assert run("judge.py", cwd=tmp_path) == 0
@@ -34,7 +34,7 @@ def test_a_script_fails_at_its_end_unless_the_work_ends_it_before(tmp_path, sour
     assert run("judge.py", cwd=tmp_path) == 0
 
 
-def test_a_test_fails_after_the_work_was_called(tmp_path):
+def test_a_broken_test_fails_after_it_called_the_work(tmp_path):
     (tmp_path / "test_a.py").write_bytes(broken(b"import work\n\ndef test_a():\n    assert work.f() == 1\n"))
     (tmp_path / "work.py").write_text("def f():\n    return 1\n")
     assert run("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_a.py", cwd=tmp_path) == 1
@@ -42,7 +42,7 @@ def test_a_test_fails_after_the_work_was_called(tmp_path):
     assert run("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_a.py", cwd=tmp_path) == 0
 
 
-def test_code_on_the_command_line(tmp_path):
+def test_code_on_the_command_line_is_broken(tmp_path):
     made = broken_command("A='x y' python3 -c \"import sys; sys.exit(0)\" more")
     assert made is not None
     assert subprocess.run(["sh", "-c", made], cwd=tmp_path, check=False).returncode == 97
@@ -51,7 +51,7 @@ def test_code_on_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     "command", ["python3 x.py", "sh -c 'python3 -c 1'", "python3 -c 'not python ('", "python3 -c", "'open"]
 )
-def test_what_is_no_such_code(command):
+def test_a_command_without_python_code_is_left_alone(command):
     assert broken_command(command) is None
 
 
@@ -67,9 +67,9 @@ def test_what_is_no_such_code(command):
         ("python3 other.py", ()),
     ],
 )
-def test_only_judges_that_a_check_certainly_runs(command, found):
+def test_only_files_that_a_check_certainly_runs_are_found(command, found):
     assert judged_by(command, ("t/test_a.py", "t/test_b.py", "t/help.py", "check.py", "notes.txt")) == found
 
 
-def test_what_is_no_python_is_left_alone():
+def test_invalid_python_is_left_alone():
     assert broken(b"not python (") is None

@@ -1,4 +1,4 @@
-"""Documents as people write them: every problem has its line, and nothing that was not changed moves."""
+"""Documents as people write them: every problem has its line, and unchanged parts keep their bytes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def problems(data):
     return [(one.line, one.message) for one in caught.value.problems]
 
 
-def test_a_page_is_read_in_parts_and_written_back_as_it_was():
+def test_a_page_is_read_in_parts_and_written_back_unchanged():
     page = read_page(PAGE)
     assert page.frontmatter == {"workflow": "x", "target_domains": ["core/parse"]}
     assert [(one.name, one.line) for one in page.sections] == [("One", 11), ("Two", 19)]
@@ -48,7 +48,7 @@ def test_a_page_is_read_in_parts_and_written_back_as_it_was():
     assert page.render() == PAGE
 
 
-def test_windows_line_ends_and_a_mark_at_the_start_stay_or_go_as_a_whole():
+def test_windows_line_ends_stay_consistent_in_a_changed_page():
     found = read_page(b"\xef\xbb\xbf" + PAGE.replace(b"\n", b"\r\n"))
     assert found.text_of("Two") == "second"
     changed = found.with_section("Two", "other").render()
@@ -56,7 +56,7 @@ def test_windows_line_ends_and_a_mark_at_the_start_stay_or_go_as_a_whole():
     assert changed.count(b"\n") == changed.count(b"\r\n")
 
 
-def test_a_changed_section_leaves_the_others_as_they_were():
+def test_a_changed_section_leaves_other_sections_unchanged():
     page = read_page(PAGE)
     changed = page.with_section("one", "new text").render()
     assert changed.startswith(PAGE[: PAGE.index(b"## One")])
@@ -66,7 +66,7 @@ def test_a_changed_section_leaves_the_others_as_they_were():
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\0")), max_size=6))
-def test_whatever_is_in_a_page_comes_back(parts):
+def test_any_page_is_written_back_unchanged(parts):
     data = "\n".join(parts).encode()
     try:
         page = read_page(data)
@@ -90,7 +90,7 @@ def test_whatever_is_in_a_page_comes_back(parts):
         (b"## Ambiguity List\n- A-1 | open | a\n- A-1 | open | b\n", 3, "duplicate"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(data, line, words):
+def test_a_problem_is_named_with_its_line(data, line, words):
     found = problems(data)
     assert [at for at, message in found if words in message] == [line], found
 
@@ -108,7 +108,7 @@ def test_a_question_is_asked_answered_and_opened_again():
     assert again.items[0].answer == "8787", "the old answer is not lost"
 
 
-def test_the_tools_own_sections_are_not_the_writers():
+def test_an_agent_cannot_write_the_tools_own_sections():
     spec = new_spec("T", "", "x").asking("why?").answering("A-1", "because")
     written = spec.with_sections({s.ANSWERS: "- A-1: another", s.NON_GOALS: "- no GUI", "Strange": "x"})
     assert "because" in written.page.text_of(s.ANSWERS)
@@ -117,12 +117,12 @@ def test_the_tools_own_sections_are_not_the_writers():
 
 
 @pytest.mark.parametrize("text", ["", "TBD", "- TODO", "…", "- tbd\n- ?", "<fill in>", "*待定*", "1. ..."])
-def test_placeholders_say_nothing(text):
+def test_placeholders_count_as_empty(text):
     assert is_placeholder(text)
 
 
 @pytest.mark.parametrize("text", ["none", "- a TODO list", "no GUI", "无"])
-def test_a_short_answer_is_one(text):
+def test_a_short_answer_counts_as_an_answer(text):
     assert not is_placeholder(text)
 
 

@@ -1,4 +1,4 @@
-"""Each blocker and each error of the contract is provoked by a walk over the command line, or by a lie of the bench."""
+"""A command-line walk, or a lie of the bench, provokes each blocker and each error of the contract."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ ERRORS = (
 
 
 @pytest.mark.parametrize("code", [*(family.code for family in Family), *ERRORS])
-def test_a_walk_names_it(code):
+def test_each_code_is_named_in_a_walk(code):
     assert f'"{code}' in WALKS

@@ -1,4 +1,4 @@
-"""An autopilot's purse: one for all stages, counted from when it first took off."""
+"""An autopilot's budget: one for all stages, counted from its first start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def flight(**limits):
     return Flight(by="ann", since="t", before=before, limits=SpendingLimits(**limits), phase=Stage.PLAN)
 
 
-def test_what_was_spent_before_it_took_off_is_not_its_own():
+def test_spending_before_the_autopilot_started_does_not_count():
     spent = Amounts(usd=3.5, tokens=150, wall_s=11.0, turns=3)
     assert used_by(flight(), spent) == Amounts(usd=0.5, tokens=50, wall_s=1.0, turns=1)
     assert (left_of(flight(usd=2.0), spent, "usd"), left_of(flight(), spent, "usd")) == (1.5, None)

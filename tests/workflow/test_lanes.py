@@ -1,4 +1,4 @@
-"""The lanes of an iteration: what ends them, and which word keeps the gate shut."""
+"""The lanes of an iteration: what ends them, and which results keep the gate closed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CHECKED = {"execution": "completed", "verification": "passed", "evidence": "coll
         ("passed after_deslop can_drop", {"deslop": "done", "regression": "passed"}, False),
         ("passed after_deslop", {"deslop": "done", "regression": "passed"}, False),
         ("passed after_deslop was_dropped", {"deslop": "dropped", "regression": "passed"}, False),
-        # Said to be dropped by a worker that died before it was: the tidied work is there, and passes now.
+        # A worker recorded the drop and died before it: the tidied work still exists, and passes now.
         ("passed after_deslop can_drop was_dropped", {"deslop": "done", "regression": "passed"}, False),
         ("after_deslop can_drop", {"deslop": "dropped", "regression": "failed"}, False),
-        # Nothing to go back to, or that fails, too: the next iteration mends it.
+        # There is no earlier work, or the earlier work fails too: the next iteration fixes it.
         ("after_deslop", {**CHECKED, "verification": "failed"}, True),
     ],
 )
-def test_which_lanes_a_run_of_the_checks_ends(facts, ended, begins):
+def test_a_run_of_the_checks_ends_these_lanes(facts, ended, begins):
     named = ("passed", "same_work", "after_deslop", "can_drop", "was_dropped")
     found, is_new = after_checks(**{name: name in facts.split() for name in named})
     assert (dict(found), is_new) == (ended, begins)
@@ -43,10 +43,10 @@ def test_which_lanes_a_run_of_the_checks_ends(facts, ended, begins):
         ({"architect": "APPROVE"}, [("architect", "APPROVE")]),
     ],
 )
-def test_which_words_keep_the_gate_shut(lanes, blocked):
+def test_these_results_keep_the_gate_closed(lanes, blocked):
     assert list(against(lanes)) == blocked
 
 
-def test_a_lane_that_nobody_ended_is_incomplete():
+def test_a_lane_without_a_result_is_incomplete():
     assert list(incomplete(CHECKED, full=False)) == []
     assert list(incomplete(CHECKED, full=True)) == ["architect", "deslop", "regression"]

@@ -1,4 +1,4 @@
-"""Which checks show a requirement goes where the requirement goes."""
+"""The checks of a requirement move with the requirement."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_each_operation():
     assert merge(["a"], renamed=(Renamed("a", "b"),)) == {"b": "chg-old"}
 
 
-def test_a_name_that_is_given_on_in_a_chain_or_used_again():
+def test_a_name_that_moves_in_a_chain_or_is_used_again():
     assert merge(["a"], renamed=(Renamed("a", "b"), Renamed("b", "c"))) == {"c": "chg-old"}
     assert merge(["a"], renamed=(Renamed("a", "b"),), added=(block("a"),)) == {"b": "chg-old", "a": "chg-new"}
     assert merge(["a"], renamed=(Renamed("a", "b"),), modified=(block("b"),)) == {"b": "chg-new"}
 
 
-def test_what_nobody_had_a_check_for_gets_those_of_the_change_that_names_it():
+def test_a_requirement_without_checks_gets_the_checks_of_the_change_that_names_it():
     assert merge([], renamed=(Renamed("a", "b"),)) == {"b": "chg-new"}
     assert merge([], removed=(Removed("a"),)) == {}

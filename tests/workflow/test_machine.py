@@ -1,4 +1,4 @@
-"""Random commands at the workflow's rules, while what is on the disk changes: the invariants hold at every step."""
+"""Random commands to the workflow's rules while the documents change: the invariants hold at every step."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ACTORS = st.sampled_from(["ann", "bob"])
 
 
 class Path(RuleBasedStateMachine):
-    """One workflow, a world that moves under it, and several people."""
+    """One workflow, documents that change meanwhile, and several people."""
 
     @initialize(origin=st.sampled_from([None, ORIGIN]))
     def begin(self, origin):
@@ -52,7 +52,7 @@ class Path(RuleBasedStateMachine):
         self.origin = origin
         kept = {"spec.md": "0" * 64} if origin is not None else {}
         self.do(c.Begin(slug="x", idea="i", profile=PROFILES["standard"], origin=origin, documents=kept))
-        # Whatever another tool claims, nothing is ready, approved or done by it.
+        # Claims of another tool make nothing ready, approved or done.
         assert self.workflow.stage is Stage.CLARIFY
         assert not self.workflow.approvals
         assert self.workflow.documents == kept
@@ -76,7 +76,7 @@ class Path(RuleBasedStateMachine):
         return decision
 
     def check_entry(self, event):
-        """No stage is entered without readiness and a live approval of exactly what is there now."""
+        """No stage is entered without readiness and a valid approval of exactly the current content."""
         if not isinstance(event, e.StageEntered):
             return
         transition, standing = event.transition, self.standing()

@@ -1,4 +1,4 @@
-"""Power goes at every sync of a workflow's writes: afterwards it is in one of the states that it went through."""
+"""Power fails at every sync of a workflow's writes: afterwards the workflow is in one of its earlier states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from loopwright.workspace.layout import Flavour, Layout
 
 BEGIN = c.Begin(slug="greet", idea="an idea", profile=PROFILES["standard"])
 FIRST = {"spec.md": b"# one\n"}
-# A document that replaces another, a new one, and a new one of more than a block.
+# A document that replaces another, a new document, and a new document larger than a block.
 SECOND = {"spec.md": b"# two\n", "plan.md": b"# plan\n", "change/design.md": b"design\n" * 2000}
 THIRD = {"plan.md": b"# plan, again\n", "change/tasks.md": b"# tasks\n"}
 
@@ -29,7 +29,7 @@ def store_in(folder):
 
 
 def work(store, seen):
-    """What commands do; `seen` gets the documents that are on record after each line."""
+    """Write as commands do; `seen` gets the recorded documents after each line."""
     with store.beginning(BEGIN, "ann") as opened:
         opened.write(FIRST, "ann")
         seen.append(dict(opened.workflow.documents))
@@ -42,7 +42,7 @@ def work(store, seen):
 
 
 def documents_in(store):
-    """What is on record and on the disk, read by the next command; None where there is no workflow."""
+    """The recorded and stored documents, read by the next command; None if there is no workflow."""
     if not store.exists("greet"):
         return None
     with store.changing("greet") as opened:
@@ -53,7 +53,7 @@ def documents_in(store):
 
 @pytest.fixture
 def restart(tmp_path, monkeypatch):
-    """Another start of the machine."""
+    """Restarts the machine: each call gives a new boot id."""
     numbers = itertools.count()
 
     def start():
@@ -75,9 +75,7 @@ def syncs_of_all(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_whatever_the_power_takes_every_document_is_whole_and_one_that_was_written(
-    tmp_path, monkeypatch, restart, loss
-):
+def test_after_any_power_cut_every_document_is_a_complete_written_version(tmp_path, monkeypatch, restart, loss):
     syncs, states = syncs_of_all(tmp_path / "whole", monkeypatch)
     assert syncs >= 10
     versions = {(name, digest) for state in states for name, digest in state.items()}
@@ -98,14 +96,14 @@ def test_whatever_the_power_takes_every_document_is_whole_and_one_that_was_writt
         after = documents_in(store_in(folder))
         assert after is None or after.items() <= versions, number
         found.append(after)
-    # What a command did stays as it was once the command has ended: nothing of it looks like an edit.
+    # The result of a finished command stays: no part of it looks like an external edit.
     assert found[-1] == states[-1]
     journal = store_in(folder).paths("greet").journal
     assert f'"actor":"{OUTSIDE}"' not in journal.read_text()
-    assert found[0] in (None, {}), "and nothing is there of what was cut short at its beginning"
+    assert found[0] in (None, {}), "a cut before the first sync leaves no document"
 
 
-def test_what_a_person_empties_stays_empty_while_the_machine_runs(tmp_path, restart):
+def test_a_document_that_a_person_emptied_stays_empty(tmp_path, restart):
     store = store_in(tmp_path)
     work(store, [])
     path = store.paths("greet").document("plan.md")
@@ -113,13 +111,13 @@ def test_what_a_person_empties_stays_empty_while_the_machine_runs(tmp_path, rest
     with store.changing("greet") as opened:
         assert opened.written_outside() == ("plan.md",)
     assert path.read_bytes() == b""
-    # On record it is what it is; only a document that is not as it was recorded can have lost its content.
+    # The empty document is on record; only a document that differs from its record can have lost its content.
     restart()
     with store.changing("greet"):
         assert path.read_bytes() == b""
 
 
-def test_nothing_outside_rests_on_a_line_that_is_not_durable(tmp_path, monkeypatch):
+def test_no_outside_file_depends_on_a_line_that_is_not_durable(tmp_path, monkeypatch):
     store = store_in(tmp_path)
     work(store, [])
     disk = Disk(tmp_path, monkeypatch)

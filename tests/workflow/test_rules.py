@@ -1,4 +1,4 @@
-"""The workflow's rules, row by row: which move is made, which is refused, with which code."""
+"""The workflow's rules, row by row: which moves are accepted, and which are refused with which code."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def reviewed(verdict, target=None, rationale=""):
     return e.WorkReviewed(review=review)
 
 
-def test_forward_each_stage_carries_what_it_was_entered_with():
+def test_each_stage_keeps_the_values_of_its_entry():
     assert at(Stage.PLAN).at == Planning(spec=SUBJECT.hash)
     assert at(Stage.BUILD).at == Building(plan=SUBJECT.hash)
     assert at(Stage.REVIEW).at == Reviewing(evidence=SUBJECT.hash)
@@ -98,7 +98,7 @@ def test_forward_each_stage_carries_what_it_was_entered_with():
 
 
 @pytest.mark.parametrize("transition", list(Transition))
-def test_no_stage_is_entered_without_consent(transition):
+def test_no_stage_is_entered_without_approval(transition):
     decision = refused(at(transition.origin), enter(transition))
     assert decision.error == "approved_transition_required"
     assert [one.code for one in decision.blockers] == [f"approval_missing_{transition.key.value}"]
@@ -106,7 +106,7 @@ def test_no_stage_is_entered_without_consent(transition):
 
 
 @pytest.mark.parametrize("transition", FORWARD)
-def test_consent_to_something_else_is_none(transition):
+def test_an_approval_of_other_content_is_void(transition):
     workflow = apply(at(transition.origin), approve(transition))
     decision = refused(workflow, enter(transition, MOVED))
     assert [one.code for one in decision.blockers] == [f"approval_void_{transition.key.value}"]
@@ -123,7 +123,7 @@ def test_consent_to_something_else_is_none(transition):
         (T.BUILD_REVIEW, "review", "build_review_gate_blocked"),
     ],
 )
-def test_consent_does_not_make_ready(transition, gate, error):
+def test_an_approval_does_not_lift_blockers(transition, gate, error):
     standing = blocked(**{gate: "some_blocker"})
     decision = refused(at(transition.origin), approve(transition, standing))
     assert (decision.error, decision.next) == (error, "do some_blocker")
@@ -131,7 +131,7 @@ def test_consent_does_not_make_ready(transition, gate, error):
     assert refused(approved, enter(transition, standing)).error == error
 
 
-def test_a_plan_that_is_not_whole_is_named_so():
+def test_an_incomplete_plan_has_its_own_error():
     for code in ("missing_prd", "plan_package_incomplete"):
         decision = refused(at(Stage.PLAN), approve(T.PLAN_BUILD, blocked(build=code)))
         assert decision.error == "plan_package_incomplete"
@@ -139,7 +139,7 @@ def test_a_plan_that_is_not_whole_is_named_so():
 
 @pytest.mark.parametrize("stage", list(Stage))
 @pytest.mark.parametrize("transition", list(Transition))
-def test_from_another_stage_nothing_is_approved_rejected_or_entered(stage, transition):
+def test_a_transition_of_another_stage_is_refused(stage, transition):
     if stage is transition.origin:
         return
     workflow = at(stage)
@@ -149,7 +149,7 @@ def test_from_another_stage_nothing_is_approved_rejected_or_entered(stage, trans
     assert refused(workflow, enter(transition)).error == "invalid_transition"
 
 
-def test_the_last_consent_takes_effect_at_once_and_only_after_an_approving_review():
+def test_the_last_approval_takes_effect_at_once_and_needs_an_approving_review():
     workflow = at(Stage.REVIEW)
     standing = blocked(done="review_verdict_missing")
     assert refused(workflow, approve(T.REVIEW_DONE, standing)).error == "review_not_approved"
@@ -171,7 +171,7 @@ def test_the_last_consent_takes_effect_at_once_and_only_after_an_approving_revie
     ("transition", "target"),
     [(T.REVIEW_BUILD, Stage.BUILD), (T.REVIEW_PLAN, Stage.PLAN), (T.REVIEW_CLARIFY, Stage.CLARIFY)],
 )
-def test_going_back_needs_a_review_that_asked_for_it_and_a_reason(transition, target):
+def test_going_back_needs_a_review_that_requests_it_and_a_reason(transition, target):
     workflow = at(Stage.REVIEW)
     error = f"review_{target.value}_fix_not_requested"
     assert refused(workflow, approve(transition)).error == error
@@ -183,13 +183,13 @@ def test_going_back_needs_a_review_that_asked_for_it_and_a_reason(transition, ta
         assert refused(asked, approve(transition)).error == "rollback_rationale_required"
     back = apply(asked, approve(transition, rationale="because"), enter(transition))
     assert back.stage is target
-    assert back.approval(Key.REVIEW) == at(Stage.CLARIFY).approval(Key.REVIEW), "later consents are gone"
+    assert back.approval(Key.REVIEW) == at(Stage.CLARIFY).approval(Key.REVIEW), "later approvals are gone"
     if target is Stage.CLARIFY:
         assert back.score_floor == 1.0
         assert apply(back, e.RoundTaken(round=Round(number=1))).score_floor == 0.0
 
 
-def test_what_changes_under_the_work_can_be_accepted_again_without_leaving_the_stage():
+def test_a_change_during_the_work_can_be_approved_without_leaving_the_stage():
     workflow = at(Stage.PLAN)
     assert status_of(workflow.approval(Key.PLAN), MOVED) == "void"
     assert refused(workflow, approve(T.CLARIFY_PLAN)).error == "approval_from_stage_mismatch"
@@ -200,7 +200,7 @@ def test_what_changes_under_the_work_can_be_accepted_again_without_leaving_the_s
     assert approval.subject == OTHER
 
 
-def test_a_rejection_blocks_until_somebody_approves():
+def test_a_rejection_blocks_until_the_next_approval():
     workflow = apply(begun(), e.ApprovalRefused(transition=T.CLARIFY_PLAN, reason="too vague", by="ann"))
     decision = refused(workflow, enter(T.CLARIFY_PLAN))
     assert decision.blockers[0].code == "approval_rejected_plan"
@@ -208,7 +208,7 @@ def test_a_rejection_blocks_until_somebody_approves():
     assert apply(workflow, approve(T.CLARIFY_PLAN), enter(T.CLARIFY_PLAN)).stage is Stage.PLAN
 
 
-def test_a_person_is_asked_once_and_only_when_it_is_ready():
+def test_approval_is_requested_once_and_only_if_there_are_no_blockers():
     asked = c.RequestApproval(transition=T.CLARIFY_PLAN, standing=READY)
     workflow = apply(begun(), c.RequestApproval(transition=T.CLARIFY_PLAN, standing=blocked(plan="x")))
     assert workflow.approvals == {}
@@ -242,7 +242,7 @@ def test_a_signature_is_for_one_content():
     assert not workflow.is_signed("VS-2", "d2")
 
 
-def test_only_what_is_done_is_archived_and_what_is_archived_stays():
+def test_only_a_done_workflow_is_archived_and_it_stays_archived():
     for stage in (Stage.CLARIFY, Stage.PLAN, Stage.BUILD, Stage.REVIEW):
         assert refused(at(stage), c.Archive(standing=READY)).error == "archive_requires_done_workflow"
     done = at(Stage.DONE)
@@ -255,7 +255,7 @@ def test_only_what_is_done_is_archived_and_what_is_archived_stays():
     assert refused(archived, approve(T.CLARIFY_PLAN)).error == "invalid_transition"
 
 
-def test_what_archiving_decides_is_pending_until_it_is_on_the_disk():
+def test_an_archive_decision_is_pending_until_its_files_are_written():
     write = Write(kind="spec", path="specs/d/spec.md", before="", after="a" * 64, domain="d")
     archived = apply(at(Stage.DONE), c.Archive(standing=READY, folder="archive/chg-x", writes=(write,)))
     assert archived.at == Archived(change_id="chg-x", folder="archive/chg-x", writes=(write,))
@@ -266,7 +266,7 @@ def test_what_archiving_decides_is_pending_until_it_is_on_the_disk():
     assert refused(at(Stage.DONE), e.ArchiveSettled()).error == "invalid_transition"
 
 
-def test_a_change_is_planned_on_a_base_and_only_at_the_end_fitted_to_another():
+def test_a_change_has_one_base_and_is_fitted_to_another_only_when_done():
     base, other = (SpecBase(domains={"d": {"r": digest}}, delta={"delta d: r": digest}) for digest in ("a", "b"))
     planned = apply(at(Stage.PLAN), e.SpecsNoted(base=base), e.SpecsNoted(base=base))
     assert (planned.base, planned.revision) == (base, at(Stage.PLAN).revision + 1)
@@ -279,23 +279,23 @@ def test_a_change_is_planned_on_a_base_and_only_at_the_end_fitted_to_another():
     assert refused(at(Stage.BUILD), e.PrecedenceGiven(over="chg-y", by="ann")).error == "invalid_transition"
 
 
-def test_nothing_is_undone_that_was_not_delivered():
+def test_only_a_delivery_can_be_undone():
     assert refused(at(Stage.DONE), e.ChangeUndone(by="ann")).error == "nothing_delivered"
     assert refused(None, e.ChangeUndone(by="ann")).error == "workflow_not_initialized"
     assert refused(begun(), c.Begin(slug="x", idea="", profile=PROFILES["deep"])).error == "workflow_exists"
 
 
-def test_what_is_undone_is_judged_and_waits_for_a_new_consent():
+def test_an_undone_delivery_keeps_its_review_and_waits_for_a_new_approval():
     delivery = Delivery(how="patch", where="p", before="c", patch_sha256="a" * 64)
     ready = apply(at(Stage.REVIEW), e.WorkReviewed(review=Review(verdict="approve", reviewer="bob", tree="t")))
     done = apply(ready, approve(T.REVIEW_DONE), c.Enter(transition=T.REVIEW_DONE, standing=READY, delivery=delivery))
     undone = apply(done, e.ChangeUndone(by="ann"))
     assert (undone.at, undone.confirmed) == (ready.at, T.BUILD_REVIEW)
-    assert undone.approval(Key.COMPLETE) == ready.approval(Key.COMPLETE), "the old consent is gone"
+    assert undone.approval(Key.COMPLETE) == ready.approval(Key.COMPLETE), "the old approval is gone"
     assert refused(undone, e.ChangeUndone(by="ann")).error == "nothing_delivered"
 
 
-def test_work_belongs_to_its_stage():
+def test_work_is_accepted_only_in_its_stage():
     for stage in (Stage.CLARIFY, Stage.PLAN, Stage.REVIEW, Stage.DONE):
         assert refused(at(stage), e.BuildDriven(loop_id="l")).error == "invalid_transition"
     assert apply(at(Stage.BUILD), e.BuildDriven(loop_id="l")).at == Building(plan=SUBJECT.hash, loop_id="l")

@@ -1,4 +1,4 @@
-"""Which files judge, by what a check says; which part of a file does; and which code reaches for its judge."""
+"""Which files, and which parts of a file, judge the work; and which code reaches for its judge."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def judges(command, *, cwd="", scripts=(), settings=()):
         ("hello --name Ann", "hello/__init__.py", "none"),
     ],
 )  # fmt: skip
-def test_who_judges(command, path, kind):
+def test_a_check_decides_which_files_judge(command, path, kind):
     assert judges(command).kind_of(path) == kind
 
 
@@ -70,12 +70,12 @@ def test_a_check_in_a_folder_names_files_of_that_folder():
     assert (found.kind_of("api/tests/test_a.py"), found.kind_of("tests/test_a.py")) == ("neighbour", "none")
 
 
-def test_what_a_script_runs_judges_too():
+def test_the_files_that_a_script_runs_are_judges_too():
     found = judges("sh check.sh", scripts=["set -e\npython3 -m unittest tests.test_a\npython3 app.py\n"])
     assert (found.kind_of("tests/test_a.py"), found.kind_of("app.py")) == ("judge", "none")
 
 
-def test_what_the_settings_name_judges():
+def test_the_files_that_the_settings_name_are_judges():
     assert judges("true", settings=["golden/**"]).kind_of("golden/a/b.txt") == "judge"
 
 
@@ -128,4 +128,4 @@ def test_the_part_of_a_file_that_judges(path, before, after, is_same):
 )
 def test_code_that_reaches_for_its_judge(path, text, reaches):
     assert reaches_for_its_judge(path, b"", text.encode()) is reaches
-    assert not reaches_for_its_judge(path, text.encode(), text.encode() + b"\n"), "what was there already is no news"
+    assert not reaches_for_its_judge(path, text.encode(), text.encode() + b"\n"), "existing code is not reported"

@@ -33,7 +33,7 @@ def test_a_snapshot_of_an_unchanged_workflow_takes_no_lock_and_writes_nothing(st
 
 
 @pytest.mark.parametrize("change", [lambda path: path.write_bytes(b"# two\n"), lambda path: path.unlink()])
-def test_a_snapshot_takes_an_edit_in_and_restores_a_deleted_document(store, change):
+def test_a_snapshot_adopts_an_edit_and_restores_a_deleted_document(store, change):
     path = store.paths("greet").document("spec.md")
     before = store.snapshot("greet").workflow.revision
     change(path)
@@ -43,7 +43,7 @@ def test_a_snapshot_takes_an_edit_in_and_restores_a_deleted_document(store, chan
 
 
 def test_a_snapshot_after_a_restart_of_the_machine_opens_the_workflow(store, monkeypatch, tmp_path):
-    """A power cut may have removed data: the first use of the lock looks for that."""
+    """A power cut may have removed data: the first use of the lock checks for losses."""
     boot = tmp_path / "boot_id"
     boot.write_text("another boot")
     monkeypatch.setattr("loopwright.kernel.locks._BOOT", boot)

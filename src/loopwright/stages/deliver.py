@@ -157,7 +157,7 @@ def _in_place(context: Context, workflow: Workflow, work: Built, repository: Use
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
     delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
-    return Delivered(delivery, f"{len(plan.moves)} files in your checkout are changed; nothing is committed")
+    return Delivered(delivery, f"files changed in your checkout: {len(plan.moves)}; nothing is committed")
 
 
 def _planned(context: Context, folder: Path, work: Built, repository: UserRepository | None) -> DeliveryPlan:

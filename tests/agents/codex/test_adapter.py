@@ -1,4 +1,4 @@
-"""How Codex is started: whose hooks it may run, and what of the user's settings goes along."""
+"""How Codex is started: which hooks it may run, and which of the user's settings it gets."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from loopwright.workspace.settings_model import AgentSettings
     ("role", "is_confined", "runs_hooks"),
     [
         (Role.BUILDER, True, True),
-        # Outside of a sandbox of ours they would run as the user.
+        # Without our sandbox, the hooks would run with the user's rights.
         (Role.BUILDER, False, False),
-        # It stands in the built tree, where the builder may have put some.
+        # A reviewer runs in the built tree, where the builder may have added hooks.
         (Role.REVIEWER, True, False),
     ],
 )
-def test_a_projects_hooks_run_where_a_confined_builder_works(tmp_path, role, is_confined, runs_hooks):
+def test_a_projects_hooks_run_only_for_a_confined_builder(tmp_path, role, is_confined, runs_hooks):
     started = []
 
     def start(argv, **more):
@@ -55,7 +55,7 @@ experimental_bearer_token = "hidden-4"
 """
 
 
-def test_the_provider_in_use_goes_along_with_its_keys_which_are_masked_as_are_all_others(tmp_path):
+def test_codex_gets_the_provider_in_use_with_its_keys_and_all_keys_are_masked(tmp_path):
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text(CONFIG)
     agent = CodexAgent("codex", AgentSettings(), {"HOME": str(tmp_path)})
@@ -89,7 +89,7 @@ AGAIN, MORE, ALL = count(100), count(200), count(300)
 
 
 def in_every_order(*parts):
-    """Events and lines of the session's file come on two ways: each keeps its order, between them there is none."""
+    """Every interleaving of two sources: events and lines of the session's file, each in its own order."""
     lines = [part for part in parts if isinstance(part, str)]
     events = [part for part in parts if not isinstance(part, str)]
     for places in itertools.combinations(range(len(parts)), len(events)):
@@ -101,19 +101,19 @@ def in_every_order(*parts):
     ("before", "parts", "used"),
     [
         ("", (STARTED, count(100)), 100),
-        # It repeats a count when it is ended, or when a limit is told anew.
+        # Codex repeats a count at its end, and when it reports a limit again.
         ("", (STARTED, count(100), AGAIN), 100),
         ("", (STARTED, count(100), count(200), ALL, ENDED), 300),
-        # Whoever goes on with a session finds the total of the turns before it, and may be told it once more.
+        # A resumed session begins with the total of its earlier turns, and may report that total again.
         (count(100), (STARTED, MORE, ALL, ENDED), 200),
         (count(100), (STARTED, AGAIN, MORE, MORE, ALL, ALL, ENDED), 200),
         (count(100), (STARTED, ENDED), 200),
         (count(100) + count(100), (STARTED, AGAIN), 0),
-        # A count that shrank is no use; what comes on top of it is.
+        # A count that shrank adds no use; an increase after it does.
         (count(100), (STARTED, count(0, 0), count(50, 50)), 50),
-        # The last line before it was cut off is half a line.
+        # The last line of an interrupted turn is incomplete.
         (count(100) + '{"type": "ev', (STARTED, MORE, ALL, ENDED), 200),
-        # Nothing is known of the turns before it: the record says what was new.
+        # The earlier turns are unknown: the record names the new use.
         ("{}\n", (STARTED, count(900, 100), count(1000, 100)), 200),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_turn_is_charged_once_whatever_the_order_of_its_reports(tmp_path, befo
 
 
 @pytest.mark.parametrize("file_first", [True, False])
-def test_the_status_of_a_failure_is_that_of_the_sessions_file(tmp_path, file_first):
+def test_the_status_of_a_failure_comes_from_the_session_file(tmp_path, file_first):
     file = tmp_path / "sessions/2026/01/01/rollout-x-s1.jsonl"
     file.parent.mkdir(parents=True)
     error = {"codex_error_info": {"http_connection_failed": {"http_status_code": 401}}}

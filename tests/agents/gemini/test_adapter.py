@@ -1,4 +1,4 @@
-"""What is taken from a user's settings of Gemini CLI, and how its stream is read."""
+"""Which of a user's Gemini CLI settings are used, and how its stream is read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def user(tmp_path, name, text, **more):
         ),
     ],
 )
-def test_of_geminis_settings_the_way_of_logging_in_is_taken(tmp_path, document, more, login, let_in):
+def test_the_login_method_comes_from_geminis_settings(tmp_path, document, more, login, let_in):
     environment = user(tmp_path, ".gemini/settings.json", document, **more)
     found = read_user_settings(environment)
     assert (found.login, found.tries) == (login, 4)

@@ -51,7 +51,7 @@ def mailbox(tmp_path):
 
 
 def taken(turn):
-    """A turn that is under way in another thread; how to get what came of it."""
+    """Take the turn in another thread; returns a function that waits for its result."""
     came = []
     thread = threading.Thread(target=lambda: came.append(InteractiveAgent("me").take(turn, start_plainly)))
     thread.start()
@@ -90,7 +90,7 @@ def test_a_turn_that_was_handed_in_is_closed_before_the_worker_reads_it(mailbox)
     assert opened_in(mailbox) is None
 
 
-def test_who_gives_up_has_refused(mailbox):
+def test_giving_up_counts_as_a_refusal(mailbox):
     outcome = taken(turn_for(mailbox))
     assert submit(mailbox, GivenUp("it can't be done"))
     answer = outcome()
@@ -129,7 +129,7 @@ def test_the_wake_up_follows_no_link_and_never_blocks(mailbox):
     assert submit(mailbox, TurnDone())
 
 
-def test_the_prompt_names_paths_where_others_have_variables(mailbox):
+def test_the_prompt_contains_paths_instead_of_variables(mailbox):
     prompt = "read $LOOPWRIGHT_MAILBOX/context/x, ask in $LOOPWRIGHT_DECISIONS"
     outcome = taken(turn_for(mailbox, prompt))
     assert (mailbox / "prompt.md").read_text() == f"read {mailbox}/context/x, ask in {mailbox / 'decisions'}"

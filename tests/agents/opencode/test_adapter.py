@@ -1,4 +1,4 @@
-"""What is taken from a user's settings of opencode, and how its stream is read."""
+"""Which of a user's opencode settings are used, and how its stream is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MINE = """{
 """
 
 
-def test_of_opencodes_settings_the_provider_is_taken_and_a_written_key_is_not(tmp_path):
+def test_opencode_gets_the_users_provider_without_literal_keys(tmp_path):
     name = ".config/opencode/opencode.jsonc"
     environment = user(tmp_path, name, MINE % "{env:MY_KEY}")
     needs = OpencodeAgent("opencode", AgentSettings(), environment).needs
@@ -76,7 +76,7 @@ def test_of_opencodes_settings_the_provider_is_taken_and_a_written_key_is_not(tm
         ),
     ],
 )
-def test_without_a_model_opencode_reaches_those_that_the_user_is_logged_in_with(
+def test_without_a_model_opencode_reaches_the_providers_of_the_users_logins(
     tmp_path, logins, variables, hosts, keys, lent
 ):
     options = {"apiKey": "{env:MY_OWN}", "baseURL": "https://own.example/v1"}
@@ -107,7 +107,7 @@ def test_without_a_model_opencode_reaches_those_that_the_user_is_logged_in_with(
         ("no table", None, None, None),
     ],
 )
-def test_where_a_described_provider_is_said_by_its_address_or_by_its_package(
+def test_the_address_of_a_described_provider_comes_from_its_settings_or_its_package(
     tmp_path, described, hosts, keys, variables
 ):
     document = {"model": "own/m", "provider": {"own": described}}
@@ -115,14 +115,14 @@ def test_where_a_described_provider_is_said_by_its_address_or_by_its_package(
     environment = user(tmp_path, ".config/opencode/opencode.json", document, **more)
     needs = OpencodeAgent("opencode", AgentSettings(), environment).needs
     if hosts is None:
-        # As if it were not there: those of the user's keys.
+        # The provider counts as absent; the providers of the user's keys remain.
         assert needs.keys == ("OPENAI_API_KEY",)
         return
     assert (tuple(one.host for one in needs.hosts), needs.keys) == (hosts, keys)
     assert needs.variables == (*keys, *variables)
 
 
-def test_of_opencodes_providers_that_of_the_model_is_lent_and_every_written_key_is_masked(tmp_path):
+def test_only_the_login_of_the_models_provider_is_lent_and_every_literal_key_is_masked(tmp_path):
     mine = {
         "options": {
             "baseURL": "https://me:hidden-1@own.example/v1?key=hidden-2",
@@ -210,7 +210,7 @@ MARK = b'{\n  "$schema": "https://opencode.ai/config.json",'
         (b'{"a": 1}', b'{"b": 2}', b'{"b": 2}'),
         (b'{"a": 1}', MARK + b"}\n", b"{}\n"),
         (b'{"a": 1}', MARK + b'"b": 2}', b'{"b": 2}'),
-        # Written as a person would: it may have been asked for.
+        # Looks as if a person wrote it, so it may be part of the work.
         (b'{"a": 1}', MARK + b'\n  "b": 2\n}', MARK + b'\n  "b": 2\n}'),
         (MARK + b'"a": 1}', MARK + b"}", MARK + b"}"),
     ],

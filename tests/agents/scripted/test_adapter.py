@@ -48,7 +48,7 @@ def test_a_turns_file_is_read_strictly(tmp_path, text):
 
 
 @pytest.mark.parametrize("kind", ["command", "scripted"])
-def test_what_a_turn_uses_can_be_read_while_it_runs_and_the_next_begins_with_nothing(tmp_path, kind):
+def test_the_use_of_a_turn_is_readable_while_it_runs_and_the_next_turn_starts_at_zero(tmp_path, kind):
     script = 'printf \'{"usd": 1}\\n{"tokens": 5}\' > "$LOOPWRIGHT_USAGE"; echo > "${LOOPWRIGHT_ANSWER:-/dev/null}"'
     turns = tuple(WrittenTurn(Role.REPLANNER, "", "", None, run=run) for run in (script, "true"))
     agent = CommandAgent("any", script) if kind == "command" else ScriptedAgent("s", turns)

@@ -1,4 +1,4 @@
-"""Coverage in its three formats, in the shapes that their writers are known to use, and what is none of them."""
+"""Coverage reports in three formats, in the shapes that real tools write, and files that are not coverage reports."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ COBERTURA = """<?xml version="1.0" ?>
 </class></classes></package></packages></coverage>"""
 
 
-def test_coverage_pys_json_with_its_own_percentage_that_counts_branches():
+def test_coverage_py_json_with_its_percentage_that_counts_branches():
     assert read(coverage_json()) == Coverage(90.62, 17, 18, "coverage.py")
     assert read(b"\xef\xbb\xbf\n " + coverage_json(percent_covered=99.9999).encode()).percent == 99.99
 
 
-def test_lcov_by_its_sums_and_by_its_lines_where_it_has_no_sums():
+def test_lcov_by_its_sums_or_by_its_lines_if_it_has_no_sums():
     assert read(LCOV) == Coverage(60.0, 3, 5, "lcov")
     assert read(LCOV.replace("\n", "\r\n")) == Coverage(60.0, 3, 5, "lcov")
     assert read(LCOV.replace("LH:2\n", "")) == Coverage(60.0, 3, 5, "lcov")
@@ -91,7 +91,7 @@ def test_lcov_that_names_a_file_once_for_each_test_counts_its_lines_once():
     assert read(without_lines) == Coverage(75.0, 3, 4, "lcov")
 
 
-def test_lcov_whose_counters_ran_over():
+def test_lcov_with_overflowed_counters():
     assert read("SF:a\nDA:1,-4\nDA:2,18446744073709551615\nDA:3,1e+06\nend_of_record") == Coverage(66.67, 2, 3, "lcov")
 
 
@@ -100,7 +100,7 @@ def test_lcov_whose_counters_ran_over():
     [
         ('lines-valid="18" lines-covered="17" line-rate="0.9444"', Coverage(94.44, 17, 18, "cobertura")),
         ('lines-valid="1,800,000" lines-covered="17" line-rate="0,9"', Coverage(0.01, 17, 1800000, "cobertura")),
-        # Without counts the lines of classes are counted, each once, and those of methods not again.
+        # Without counts the lines of classes count once each; lines of methods don't count again.
         ('line-rate="0.5"', Coverage(50.0, 2, 4, "cobertura")),
         ('lines-valid="0" lines-covered="0" line-rate="NaN"', Coverage(50.0, 2, 4, "cobertura")),
     ],
@@ -110,7 +110,7 @@ def test_cobertura_in_its_shapes(attributes, expected):
 
 
 @pytest.mark.parametrize(("rate", "percent"), [("0.8512", 85.12), ("0,8512", 85.12), ("1", 100), ("1.0E-5", 0.01)])
-def test_cobertura_that_gives_the_rate_alone(rate, percent):
+def test_cobertura_with_only_the_rate(rate, percent):
     assert read(f'<coverage line-rate="{rate}"><packages/></coverage>') == Coverage(percent, 0, 0, "cobertura")
 
 
@@ -158,7 +158,7 @@ def test_cobertura_in_another_encoding():
         ("<!DOCTYPE a [<!ENTITY b 'c'>]><coverage/>", "document type of its own"),
     ],
 )
-def test_what_is_wrong_is_named(text, said):
+def test_a_problem_is_named(text, said):
     with pytest.raises(UnreadableReport) as caught:
         read(text)
     assert said in str(caught.value)
@@ -199,7 +199,7 @@ def test_sizes_are_bounded(monkeypatch):
         read_coverage(b"SF:%d\nend_of_record\n" % number for number in range(1_000_000))
 
 
-def test_marks_that_would_fill_the_memory_are_refused():
+def test_line_numbers_that_would_fill_the_memory_are_refused():
     records = (b"SF:%d\nDA:5000000,1\nend_of_record\n" % number for number in range(1_000_000))
     tracemalloc.start()
     try:
@@ -239,7 +239,7 @@ def test_flipped_bits_and_cuts_raise_nothing_but_the_typed_error(data):
     ),
     st.booleans(),
 )
-def test_what_was_written_as_lcov_or_cobertura_is_what_is_read(files, with_sums):
+def test_a_written_lcov_or_cobertura_report_is_read_back(files, with_sums):
     total = sum(map(len, files.values()))
     covered = sum(hits > 0 for lines in files.values() for hits in lines.values())
     written, classes = "", ""

@@ -1,4 +1,4 @@
-"""Reports of this run are found, those of an earlier one never count, and nothing outside is looked at."""
+"""Reports of this run are found, reports of an earlier run never count, and no outside file is read."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_configured_path_or_glob(folder, pattern, expected):
 
 
 @pytest.mark.parametrize("pattern", ["../x.xml", "a/../../x.xml", "/etc/*.xml", "/", ".", "a\0b"])
-def test_a_pattern_that_leaves_the_folder_is_an_error_of_the_settings(folder, pattern):
+def test_a_pattern_that_leaves_the_folder_is_a_settings_error(folder, pattern):
     with pytest.raises(SettingsInvalid, match="not a place below"):
         find_test_reports(folder, pattern, 0)
 
@@ -83,8 +83,8 @@ def test_a_pattern_that_leaves_the_folder_is_an_error_of_the_settings(folder, pa
 # Old reports.
 
 
-def test_a_report_written_just_before_the_moment_is_stale_and_one_just_after_is_fresh(folder):
-    """Again and again, since the clock of a file system is coarse: right by luck would not do."""
+def test_a_report_from_just_before_the_start_is_stale_and_from_just_after_is_fresh(folder):
+    """Repeated, since the clock of a file system is coarse: one correct result could be luck."""
     for number in range(20):
         put(folder, f"junit-old{number}.xml")
         moment = moment_before_run(folder)
@@ -108,14 +108,14 @@ def test_an_old_report_that_was_dated_moved_copied_or_linked_stays_old(folder, t
     assert [path.name for path in found.stale] == ["copied.xml", "future.xml", "linked.xml", "mode.xml", "moved.xml"]
 
 
-def test_an_old_report_that_was_written_anew_is_fresh(folder):
+def test_a_rewritten_old_report_is_fresh(folder):
     put(folder, "junit.xml")
     moment = moment_before_run(folder)
     put(folder, "junit.xml")
     assert names(find_test_reports(folder, "", moment), folder) == ["junit.xml"]
 
 
-def test_the_moment_leaves_nothing_behind_and_says_when_it_can_not_be_had(folder):
+def test_taking_the_start_time_leaves_no_file_and_reports_a_failure(folder):
     first = moment_before_run(folder)
     assert moment_before_run(folder) > first
     assert list(folder.iterdir()) == []
@@ -139,7 +139,7 @@ def test_links_out_of_the_folder_are_never_followed(folder, tmp_path):
         assert {path.name for path in find_test_reports(folder, pattern, moment).paths} <= {"in.xml"}, pattern
 
 
-def test_links_inside_of_the_folder_lead_to_the_file_itself_once(folder):
+def test_links_inside_the_folder_count_as_their_file_once(folder):
     moment = moment_before_run(folder)
     put(folder, "real/in.xml")
     (folder / "real/again.xml").symlink_to("in.xml")
@@ -148,14 +148,14 @@ def test_links_inside_of_the_folder_lead_to_the_file_itself_once(folder):
     assert names(find_test_reports(folder, "short/*.xml", moment), folder) == ["real/in.xml"]
 
 
-def test_the_folder_itself_may_be_reached_by_a_link(folder, tmp_path):
+def test_the_folder_itself_may_be_a_link(folder, tmp_path):
     moment = moment_before_run(folder)
     put(folder, "junit.xml")
     (tmp_path / "link").symlink_to(folder)
     assert [path.name for path in find_test_reports(tmp_path / "link", "", moment).paths] == ["junit.xml"]
 
 
-def test_pipes_and_folders_are_no_reports(folder):
+def test_pipes_and_folders_are_not_reports(folder):
     moment = moment_before_run(folder)
     os.mkfifo(folder / "junit.xml")
     (folder / "report.xml").mkdir()
@@ -163,7 +163,7 @@ def test_pipes_and_folders_are_no_reports(folder):
     assert (found.paths, found.stale) == ((), ())
 
 
-def test_the_walk_is_bounded_and_says_so(folder, monkeypatch):
+def test_the_search_is_bounded_and_reports_its_limit(folder, monkeypatch):
     moment = moment_before_run(folder)
     put(folder, *(f"out/{number}.xml" for number in range(30)))
     monkeypatch.setattr(find_module, "MOST_FILES", 10)
@@ -177,7 +177,7 @@ def test_the_walk_is_bounded_and_says_so(folder, monkeypatch):
 # Reading what was found.
 
 
-def test_one_file_a_class_as_surefire_writes_it_with_others_that_are_damaged_empty_or_of_another_kind(folder):
+def test_one_file_per_class_as_from_surefire_with_damaged_empty_and_other_files(folder):
     moment = moment_before_run(folder)
     place = "target/surefire-reports"
     put(folder, f"{place}/TEST-A.xml", f"{place}/TEST-B.xml")
@@ -192,7 +192,7 @@ def test_one_file_a_class_as_surefire_writes_it_with_others_that_are_damaged_emp
     )
 
 
-def test_nothing_that_can_be_read_is_an_error_that_says_why(folder):
+def test_no_readable_report_is_an_error_with_a_reason(folder):
     put(folder, "junit.xml")
     moment = moment_before_run(folder)
     with pytest.raises(UnreadableReport, match=r"no report is from this run; junit\.xml is from an earlier run"):
@@ -204,7 +204,7 @@ def test_nothing_that_can_be_read_is_an_error_that_says_why(folder):
         read_test_reports(find_test_reports(folder, "", moment))
 
 
-def test_a_file_that_is_swapped_after_it_was_found_is_not_followed_and_not_waited_for(folder):
+def test_a_file_that_is_replaced_after_the_search_is_not_followed_and_does_not_block(folder):
     moment = moment_before_run(folder)
     put(folder, "junit.xml", "report.xml", "test-report.xml")
     found = find_test_reports(folder, "", moment)
@@ -220,7 +220,7 @@ def test_a_file_that_is_swapped_after_it_was_found_is_not_followed_and_not_waite
 LCOV = "SF:a\nLF:4\nLH:{}\nend_of_record\n"
 
 
-def test_coverage_of_one_run_in_several_formats_counts_once_and_an_old_one_is_passed_over(folder):
+def test_coverage_in_several_formats_counts_once_and_old_coverage_is_skipped(folder):
     put(folder, "coverage.json", text='{"totals":{"percent_covered":1,"covered_lines":1,"num_statements":100}}')
     moment = moment_before_run(folder)
     put(folder, "coverage/lcov.info", text=LCOV.format(1))
@@ -230,7 +230,7 @@ def test_coverage_of_one_run_in_several_formats_counts_once_and_an_old_one_is_pa
     assert read_coverage_reports(found) == Coverage(25.0, 1, 4, "lcov")
 
 
-def test_coverage_of_a_configured_glob_adds_up_and_must_be_whole(folder):
+def test_coverage_of_a_configured_glob_adds_up_and_must_be_complete(folder):
     moment = moment_before_run(folder)
     put(folder, "a/lcov.info", text=LCOV.format(1))
     put(folder, "b/lcov.info", text=LCOV.format(3))

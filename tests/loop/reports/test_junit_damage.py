@@ -1,4 +1,4 @@
-"""Reports that break off, are in odd encodings, hold what XML forbids, or mean harm."""
+"""Reports that are cut off, oddly encoded, invalid XML, or malicious."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ def statuses(report):
     return {result.test_name: result.status for result in report.results}
 
 
-# What breaks off.
+# Reports that are cut off.
 
 
-def test_results_before_the_break_are_kept_and_the_break_is_said():
+def test_results_before_a_cut_are_kept_and_the_cut_is_reported():
     report = read(WHOLE[: WHOLE.index('<testcase name="c"')])
     assert statuses(report) == {"a": "passed", "b": "failed"}
     assert report.gaps == ("the report breaks off in line 5: its writer was stopped, or had no space left",)
     assert not report.is_whole
 
 
-def test_a_failure_that_was_being_written_counts_and_a_test_that_was_running_does_not():
+def test_an_incomplete_failure_counts_and_an_incomplete_test_does_not():
     cut = read(WHOLE[: WHOLE.index(" of b")])
     assert statuses(cut) == {"a": "passed", "b": "failed"}
     assert cut.results[1].stack_trace == "trace"
     assert statuses(read('<testsuite><testcase name="a"/><testcase name="b"><system-out>so far')) == {"a": "passed"}
 
 
-def test_no_cut_makes_a_report_look_whole():
+def test_no_cut_makes_a_report_look_complete():
     end = WHOLE.rindex(">")
     for at in range(WHOLE.index("<testsuite "), end + 1):
         assert not read(WHOLE[:at]).is_whole, WHOLE[:at]
 
 
-def test_what_is_malformed_in_the_middle_keeps_what_came_before():
+def test_results_before_malformed_xml_are_kept():
     report = read(WHOLE.replace("trace of b", "a < b & c"))
     assert statuses(report) == {"a": "passed", "b": "failed"}
     assert report.gaps == ("line 4 is not XML (not well-formed (invalid token)): what follows was not read",)
 
 
-def test_text_after_the_end_is_a_gap_since_a_second_report_may_be_in_it():
+def test_text_after_the_end_is_a_gap_since_it_may_contain_a_second_report():
     assert read(WHOLE + WHOLE).gaps != ()
 
 
@@ -77,7 +77,7 @@ def test_text_after_the_end_is_a_gap_since_a_second_report_may_be_in_it():
         (b"<?xml version='1.0' encoding='idna'?><testsuite/>", "not an encoding of text files"),
     ],
 )
-def test_what_is_no_report_at_all_is_a_typed_error(data, said):
+def test_a_file_that_is_not_a_report_is_a_typed_error(data, said):
     with pytest.raises(UnreadableReport, match="^.*" + said.replace("(", r"\(")):
         read(data)
 
@@ -114,13 +114,13 @@ def test_every_encoding_that_a_prolog_can_declare(encoding, word, size):
     assert statuses(read_junit(chunks)) == {word: "passed"}
 
 
-def test_a_file_in_utf_8_that_says_utf_16_as_dotnet_does():
+def test_a_utf_8_file_that_declares_utf_16_as_from_dotnet():
     assert statuses(read('<?xml version="1.0" encoding="utf-16"?><testsuite><testcase name="ü"/></testsuite>')) == {
         "ü": "passed"
     }
 
 
-def test_bytes_that_do_not_fit_the_encoding_cost_a_letter_not_the_report():
+def test_invalid_bytes_lose_a_character_and_not_the_report():
     assert statuses(read(b'<testsuite><testcase name="gr\xf6\xdfe"/></testsuite>')) == {"gr��e": "passed"}
 
 
@@ -129,7 +129,7 @@ def test_empty_lines_before_the_prolog():
 
 
 @pytest.mark.parametrize("size", [1, 3, 10_000])
-def test_control_characters_are_shown_and_colours_are_taken_out(size):
+def test_control_characters_are_shown_and_colours_are_removed(size):
     data = (
         b'<testsuite><testcase name="a"><failure message="\x1b[31mred\x1b[0m &#27;[1mbold&#x1B;[0m #x1B[32mgreen#x1B[0m'
         b' \x00 &#0; &#x08; \x0b &#xD800; &#xFFFF; &#99999999; &#x41; &#8364;">\x1b]0;x\x07 \xef\xbf\xbe &lt;b&gt;'
@@ -144,7 +144,7 @@ def test_control_characters_are_shown_and_colours_are_taken_out(size):
 # Sizes.
 
 
-def test_long_texts_are_cut_in_the_middle_and_that_is_said():
+def test_long_texts_are_cut_in_the_middle_with_a_note():
     message, trace, name = "m" * 50_000, "t" * 300_000 + "the end", "n" * 5_000
     failure = f'<failure message="{message}">begin {trace}</failure>'
     (result,) = read(f'<testsuite><testcase name="{name}">{failure}</testcase></testsuite>').results
@@ -156,16 +156,16 @@ def test_long_texts_are_cut_in_the_middle_and_that_is_said():
     assert len(result.test_name) <= LONGEST_NAME
 
 
-def test_more_tests_than_are_kept_are_a_gap_and_too_much_text_is_left_out_and_said():
+def test_too_many_tests_are_a_gap_and_too_much_text_is_left_out_with_a_note():
     cases = '<testcase name="x"><failure message="short">' + "t" * 1000 + "</failure></testcase>"
     report = read(f"<testsuite>{cases * 5}</testsuite>", room=ReportSpace(results=4, text=2_500))
     assert [len(result.stack_trace) for result in report.results][:2] == [1000, 1000]
     assert report.results[3].stack_trace == "[left out: the report holds too much text]"
     assert report.results[3].error_message == "short"
-    assert report.gaps == ("1 tests were left out: there are too many to keep",)
+    assert report.gaps == ("tests left out: 1; there are too many to keep",)
 
 
-def test_a_report_of_a_hundred_megabytes_costs_little_memory():
+def test_a_report_of_a_hundred_megabytes_needs_little_memory():
     line = b"2026-01-01 a line of a log that a test wrote, with &lt;angle&gt; brackets\n" * 1000
     case = b'<testcase name="t" classname="C" time="1"><system-out>' + line * 10 + b"</system-out></testcase>"
     body = itertools.repeat(case, 100_000_000 // len(case))
@@ -203,7 +203,7 @@ LAUGHS = (
         ("<testsuite><testcase>" * 200, "nested deeper than 100"),
     ],
 )
-def test_what_means_harm_ends_at_once(data, said):
+def test_a_malicious_report_is_refused_at_once(data, said):
     with pytest.raises(UnreadableReport, match=said):
         read(data)
 

@@ -112,7 +112,7 @@ def test_gotestsum_and_go_junit_report():
     assert "got 1, want 2" in report.results[1].stack_trace
 
 
-def test_nextest_with_a_flaky_test_one_that_never_passed_and_one_that_is_to_fail_for_being_flaky():
+def test_nextest_with_flaky_failed_and_forbidden_flaky_tests():
     report = read(
         """<testsuites name="nextest-run" tests="3" failures="2" errors="0" uuid="u" time="0.007">
         <testsuite name="krate::basic" tests="3" disabled="0" errors="0" failures="2">
@@ -238,7 +238,7 @@ def test_googletest_with_a_disabled_test_and_two_failures_in_one():
     assert report.results[3].stack_trace == "a.cc:12\n1 vs 2\n\na.cc:13\n3 vs 4"
 
 
-def test_ctest_says_why_in_the_output_alone():
+def test_ctest_gives_the_reason_only_in_the_output():
     report = read(
         """<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="Linux-c++"
@@ -265,7 +265,7 @@ def test_ctest_says_why_in_the_output_alone():
     assert report.results[1].stack_trace == "segfault"
 
 
-def test_bazel_writes_the_log_beside_the_case():
+def test_bazel_writes_the_log_next_to_the_case():
     report = read(
         """<testsuites><testsuite name="pkg/some_test" tests="1" failures="0" errors="1">
         <testcase name="pkg/some_test" status="run" duration="2" time="2"><error message="exited with error code 1"/>
@@ -285,7 +285,7 @@ def test_node_nests_suites_and_calls_every_class_test():
     assert told(report) == [("test", "top", "passed", 1, ""), ("outer > deep", "bad", "failed", 1, "1 !== 2")]
 
 
-def test_attributes_that_are_missing_or_make_no_sense():
+def test_missing_or_invalid_attributes():
     report = read(
         """<testsuite><testcase/><testcase classname="C" time="-4"/><testcase name="n" time="soon"/>
         <testcase name="m"><failure/></testcase></testsuite>"""
@@ -306,7 +306,7 @@ def test_a_suite_that_failed_by_itself_is_a_failed_test():
     assert told(report) == [("S", "a", "passed", 0, ""), ("S", "S", "failed", 0, "set-up broke")]
 
 
-def test_failures_that_are_counted_and_not_named_are_a_gap_said_once():
+def test_failures_that_are_counted_but_not_named_are_one_gap():
     report = read(
         '<testsuites failures="2"><testsuite name="S" failures="2" errors="0" tests="9"><testcase name="a"/>'
         "</testsuite></testsuites>"
@@ -315,7 +315,7 @@ def test_failures_that_are_counted_and_not_named_are_a_gap_said_once():
 
 
 @pytest.mark.parametrize("text", ["<coverage line-rate='1'/>", "<html><body/></html>", "<testcase name='x'/>"])
-def test_xml_of_another_kind_is_told_apart(text):
+def test_xml_of_another_kind_is_refused(text):
     with pytest.raises(ForeignReport, match="outermost element is"):
         read(text)
 

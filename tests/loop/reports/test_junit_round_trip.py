@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from loopwright.loop.reports.junit import read_junit
 from loopwright.loop.reports.model import TestResult
 
-# What XML can hold and `strip` leaves alone at the ends; colours are taken out on purpose, so none is written.
+# Characters that XML allows and `strip` keeps at the ends; without colours, which the reader removes.
 LETTERS = st.characters(
     exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"), exclude_characters="\ufffe\uffff␛#", include_characters="<>&\"']"
 )
@@ -31,7 +31,7 @@ def a_result(draw):
 
 
 class Writer:
-    """Writes one result in one of the many ways to say it."""
+    """Writes one result in one of its many valid forms."""
 
     def __init__(self, draw):
         self.draw = draw
@@ -82,7 +82,7 @@ class Writer:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(a_result(), max_size=6), st.data())
-def test_what_was_written_is_what_is_read(results, data):
+def test_a_written_report_is_read_back(results, data):
     root = data.draw(st.sampled_from(["testsuite", "testsuites"]))
     body = Writer(data.draw).suites(results)
     encoding = data.draw(st.sampled_from(["utf-8", "utf-16", "gb18030"]))

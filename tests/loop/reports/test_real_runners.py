@@ -1,4 +1,4 @@
-"""Reports that real runners wrote just now, found and read as a loop would."""
+"""Fresh reports of real test runners, found and read as in a loop."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ describe('outer', () => {
 def run(folder, *command):
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("PYTEST_ADDOPTS", None)
-    # node's own runner notices by these that it was started from tests, and pytest's workers leave theirs.
+    # node's runner detects a parent test run by these variables, and pytest's workers set theirs.
     environment = {key: value for key, value in environment.items() if not key.startswith(("NODE_", "PYTEST_"))}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
 

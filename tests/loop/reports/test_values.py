@@ -1,4 +1,4 @@
-"""Percentages, numbers as people spell them, and text in bounded space."""
+"""Percentages, numbers in human notation, and text in bounded space."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from loopwright.loop.reports.safe_xml import Excerpt, cut
         ("٣", None),
     ],
 )
-def test_numbers_are_read_as_they_were_meant(text, number):
+def test_numbers_in_human_notation_are_read(text, number):
     assert parse_decimal(text) == number
 
 
@@ -52,11 +52,11 @@ def test_a_count_is_whole_and_not_negative(text, count):
 
 
 @given(st.text(max_size=60))
-def test_no_text_breaks_the_reading_of_numbers(text):
+def test_no_text_crashes_the_number_reader(text):
     assert parse_decimal(text) is None or isinstance(parse_decimal(text), float)
 
 
-def test_all_means_all_and_none_means_none():
+def test_100_percent_means_all_and_0_percent_means_none():
     assert percentage(2, 3) == 66.67
     assert percentage(99_999, 100_000) == 99.99
     assert percentage(1, 1_000_000) == 0.01
@@ -76,17 +76,17 @@ def test_skipped_tests_do_not_count_in_the_pass_rate():
     assert TestReport(()).pass_rate == 0
 
 
-def test_a_text_that_fits_stays_as_it_is_and_a_long_one_keeps_both_ends():
+def test_a_short_text_stays_unchanged_and_a_long_text_keeps_both_ends():
     assert cut("abc", 3) == "abc"
     assert cut("a" * 500 + "b" * 500, 60) == "aaaaaaaaa\n[… 982 characters left out …]\nbbbbbbbbb"
     assert cut(cut("a" * 1_000_000, 10_000), 10_000) == cut("a" * 1_000_000, 10_000), "a note is not cut out again"
 
 
 @given(st.lists(st.text(max_size=60), max_size=30), st.integers(50, 120))
-# Drawn texts are rarely longer than the limit.
+# Generated texts are rarely longer than the limit.
 @example(["first ", "a" * 100, " last"], 60)
 @example(["a" * 51], 50)
-def test_an_excerpt_depends_on_the_text_only_not_on_its_pieces(pieces, limit):
+def test_an_excerpt_depends_only_on_the_text_and_not_on_its_pieces(pieces, limit):
     excerpt, text = Excerpt(limit), "".join(pieces)
     for piece in pieces:
         excerpt.add(piece)
@@ -100,7 +100,7 @@ def test_an_excerpt_depends_on_the_text_only_not_on_its_pieces(pieces, limit):
         assert text.endswith(last)
 
 
-def test_the_same_test_in_two_files_counts_once_and_the_worse_word_holds():
+def test_the_same_test_in_two_files_counts_once_with_the_worse_result():
     first = TestReport((result("a"), result("b", "failed"), result("c", "skipped"), result("only first")))
     second = TestReport((result("a", "failed"), result("b"), result("c"), result("a", suite="other")), ("half of it",))
     merged = merge((first, second))
@@ -114,6 +114,6 @@ def test_the_same_test_in_two_files_counts_once_and_the_worse_word_holds():
     assert merged.gaps == ("half of it",)
 
 
-def test_the_same_name_twice_in_one_file_is_two_tests_also_when_the_file_is_there_twice():
+def test_a_repeated_name_in_one_file_is_two_tests_even_if_the_file_exists_twice():
     report = TestReport((result("p", "failed"), result("p"), result("p")))
     assert merge((report, report)) == report

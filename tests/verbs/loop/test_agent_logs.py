@@ -68,7 +68,7 @@ def test_an_action_that_came_and_went_between_two_looks_is_told_too(layout):
     ]  # fmt: skip
 
 
-def test_who_comes_late_sees_the_end_of_the_last_log_or_all_of_them(layout):
+def test_a_late_reader_sees_the_end_of_the_last_log_or_all_logs(layout):
     add(layout, "a-0-planner/program-1.log", b"old\n", age=1)
     add(layout, "a-1-builder/program-1.log", b"x" * 100 + b"\n" + b"line\n" * 100_000, age=2)
     add(layout, f"runs/{IDLE.loop_id}-validate/logs/tests-1.log", b"", age=3)

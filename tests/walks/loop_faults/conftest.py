@@ -1,4 +1,4 @@
-"""A loop that is quick and takes every action, and what must hold of it after any fault."""
+"""A quick loop that takes every action, and its invariants after any fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from loopwright.loop.model import Completed, Created, Held
 from loopwright.loop.projection import document_of
 from loopwright.testing.project import Project
 
-# Every turn says on paper outside the sandbox that it began and that it ended. Where a test wants to meet it, it waits.
+# Every turn writes its start and its end to a file outside the sandbox. It waits if a test wants to meet it.
 AGENT = """\
 echo "begin $1" >> {trace}
 if [ -e {trace}.do-$1 ]; then mv {trace}.do-$1 {trace}.did-$1; . {trace}.did-$1; fi
@@ -37,7 +37,7 @@ BAD = {
     "description": "it is bad", "testable_condition": "sh {agent} probe; grep -q bad work && echo BAD || echo fine",
     "evidence_criteria": {"confirm": "BAD", "reject": "fine"}, "fix": "make it good", "likelihood": 1,
 }  # fmt: skip
-# Tests that somebody killed fail too, and nothing is wrong with the work then.
+# Killed tests fail too, although the work is right.
 KILLED = {**BAD, "description": "it was killed", "testable_condition": "echo BAD", "likelihood": 2, "fix": "try again"}
 ANSWERS = {
     "planner": json.dumps({"tasks": [{"description": "write it"}]}),
@@ -93,7 +93,7 @@ class Scene:
         return done
 
     def start(self, *before):
-        """A worker in the background; `before` is what it is started by."""
+        """A worker in the background; `before` is the command that starts it."""
         verb = "resume" if isinstance(self.replayed().phase, Held) else "start"
         return subprocess.Popen(
             [*before, *self.project.command("loop", verb, self.loop_id)], cwd=self.project.root,
@@ -101,10 +101,10 @@ class Scene:
         )  # fmt: skip
 
     def finish(self):
-        """Resume until it is done: what waits for a person gets one."""
+        """Resume until the loop is done; answer each hold as a person."""
         for _ in range(10):
             if isinstance(self.replayed().phase, Completed):
-                # Killed behind its last line: there is nothing to resume, and a doctor to put things in order.
+                # Killed after its last line: there is nothing to resume, and doctor restores the files.
                 assert self.run("doctor", "--fix").exit_code == 0
                 return
             verb = "start" if isinstance(self.replayed().phase, Created) else "resume"
@@ -124,7 +124,7 @@ class Scene:
         }
 
     def replayed(self):
-        """The loop as its log tells it from the first line on."""
+        """The loop, replayed from the first line of its log."""
         found = log.replay(self.files["events"])
         assert found.damage is None or found.is_torn, found.damage
         return found.state
@@ -152,7 +152,7 @@ class Scene:
             time.sleep(0.005)
 
     def processes(self):
-        """Everybody who was started for this scene, by what is in their environment."""
+        """All processes of this scene, found by their environment."""
         mark = os.fsencode(self.folder)
         return [pid for pid, data in _environments() if mark in data and pid != os.getpid()]
 
@@ -177,7 +177,7 @@ class Scene:
         self.check_the_project()
 
     def check_the_loop(self, kills):
-        """What holds of one loop that is done; quick."""
+        """Check the invariants of one finished loop; quick."""
         loop = self.replayed()
         assert isinstance(loop.phase, Completed)
         assert json.loads(self.files["state"].read_bytes()) == self.document()
@@ -194,7 +194,7 @@ class Scene:
             ended += (
                 len(list((self.project.own / "runs").glob(f"{self.loop_id}-base-tests*"))) if role == "tests" else 0
             )
-            # A turn is taken again when it was killed; one that was killed at once is over and never began.
+            # A killed turn is repeated; a turn that was killed at once has an end without a start.
             hit = kills.get(action, 0) + kills.get("at random", 0)
             assert abs(begun - ended) <= hit, f"{role}: {begun} begun, {ended} done, {kills}"
         assert list(self.project.sandboxes.glob("[!.]*")) == []
@@ -202,7 +202,7 @@ class Scene:
         assert self.processes() == []
 
     def check_the_project(self):
-        """What holds of the whole workspace, by the commands that a person has for it."""
+        """Check the invariants of the whole workspace with the commands of a person."""
         checked = self.run("loop", "check", "--json").json()
         assert checked["ok"]
         assert [one for one in checked["loops"] if one["problems"] or one["notes"]] == []
@@ -211,7 +211,7 @@ class Scene:
         assert list(self.project.sandboxes.iterdir()) == []
 
     def document(self):
-        """The state file as the log makes it."""
+        """The state file that results from the log."""
         return json.loads(json.dumps(document_of(self.replayed())))
 
 
@@ -233,5 +233,5 @@ def scene(tmp_path):
 
 @pytest.fixture
 def count(record_property):
-    """Say what a fault test did; the numbers end in the summary of the tests."""
+    """Count the faults of a test; the summary of the test run shows the numbers."""
     return lambda **numbers: record_property("faults", json.dumps(numbers))

@@ -1,4 +1,4 @@
-"""Clocks that jump, by libfaketime: times stay valid and never go back, budgets count what was worked."""
+"""Clocks that jump, by libfaketime: times stay valid and never decrease, budgets count working time."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_clock_that_jumps_between_commands_makes_no_id_twice_and_no_loop_young
     count(**{"clock jumps between commands": 7})
 
 
-def test_a_clock_that_jumps_while_a_worker_is_dead_does_not_keep_it_from_going_on(scene, clock, count):
+def test_a_clock_that_jumps_after_a_worker_died_does_not_prevent_a_resume(scene, clock, count):
     scene.meet("builder")
     worker = scene.start()
     scene.wait_to_meet("builder", worker)
@@ -99,7 +99,7 @@ def test_a_clock_that_jumps_while_a_worker_is_dead_does_not_keep_it_from_going_o
 
 
 def test_years_that_only_the_clock_saw_do_not_end_a_short_pause_and_cost_nothing(scene, clock, count):
-    """The pause may last a minute, the budget is one of seconds: neither is over because the clock jumped."""
+    """The pause may last a minute, the budget a few seconds: a clock jump ends neither."""
     go = scene.folder / "go"
     scene.let("builder", f"touch {go}.at; until [ -e {go} ]; do sleep 0.02; done")
     worker = scene.start()

@@ -1,4 +1,4 @@
-"""Files of a loop that are damaged: made anew or refused as the contract says, never a traceback, and kept."""
+"""Damaged files of a loop are kept, and restored or refused as the contract says, never with a traceback."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOKS = (
 
 @pytest.fixture
 def damaged(scene):
-    """A loop with a history, paused in the middle of it, and its files as they were."""
+    """A paused loop with a history, and the original contents of its files."""
     scene.meet("tests")
     worker = scene.start()
     scene.wait_to_meet("tests", worker)
@@ -84,7 +84,7 @@ def damaged(scene):
     return Damaged()
 
 
-def test_a_state_file_cut_at_any_length_is_kept_and_made_anew(damaged, count):
+def test_a_state_file_cut_at_any_length_is_kept_and_restored(damaged, count):
     good = damaged.good["state"]
     store = damaged.store()
     lengths = range(0, len(good) - 1, 9)
@@ -111,10 +111,10 @@ def json_of(data):
 
 
 def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(damaged, count):
-    """Most are no JSON any more, or a field that nobody else may write; a text or a number may pass for an edit."""
+    """Most flips break the JSON or change a protected field; a changed text or number may count as an edit."""
     good, store, dice = damaged.good["state"], damaged.store(), random.Random(1)
     before = store.load(damaged.loop_id)
-    made_anew = refused = taken = 0
+    restored = refused = taken = 0
     places = range(0, len(good), 5)
     for place in places:
         bad = bytearray(good)
@@ -127,7 +127,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
         assert (replayed.damage, replayed.state) == (None, after)
         assert damaged.files["events"].read_bytes().startswith(damaged.good["events"]), "the history stays"
         if after == before:
-            made_anew += 1
+            restored += 1
         elif "was not taken" in (after.errors[-1].message if after.errors else ""):
             refused += 1
         else:
@@ -135,7 +135,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
             continue
         assert damaged.kept("state") in ([bytes(bad)], []) if after == before else damaged.kept("state") == [bytes(bad)]
         assert (after.tasks, after.phase, after.validation) == (before.tasks, before.phase, before.validation)
-    assert made_anew > 30
+    assert restored > 30
     assert refused > 30
     for place in range(0, len(good), len(good) // 6):
         bad = bytearray(good)
@@ -146,14 +146,14 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
     count(
         **{
             "flipped bits of state files": len(places),
-            "flipped bits of state files: made anew": made_anew,
+            "flipped bits of state files: restored": restored,
             "flipped bits of state files: kept aside": refused,
             "flipped bits of state files: taken as an edit": taken,
         }
     )
 
 
-def test_a_state_file_that_is_none_is_made_anew(damaged, count):
+def test_an_invalid_state_file_is_restored(damaged, count):
     bad = (b"", b"\0" * 1000, b"[]", b"null", b'"x"', b"{}", b"[" * 100_000, b"\xff\xfe{}", None)
     for data in bad:
         damaged.damage("state", data)
@@ -163,7 +163,7 @@ def test_a_state_file_that_is_none_is_made_anew(damaged, count):
             damaged.look(*look)
         damaged.is_whole()
     damaged.finish()
-    count(**{"state files that are none": len(bad)})
+    count(**{"invalid state files": len(bad)})
 
 
 @pytest.mark.parametrize(("schema", "with_log"), [(2, True), (10**30, False)])
@@ -193,7 +193,7 @@ BAD_LINES = {
 }  # fmt: skip
 
 
-def test_a_bad_line_in_the_task_list_is_named_and_the_list_is_made_anew(damaged, count):
+def test_a_bad_line_in_the_task_list_is_named_and_the_list_is_restored(damaged, count):
     good = damaged.good["tasks"]
     for bad in BAD_LINES.values():
         damaged.damage("tasks", good + (good if bad is None else bad))
@@ -219,7 +219,7 @@ def test_a_bad_line_in_a_file_to_import_is_named(scene, bad):
     assert scene.replayed().tasks == ()
 
 
-def test_words_that_end_a_line_elsewhere_do_not_end_one_of_the_task_list(scene):
+def test_unusual_line_separators_do_not_end_a_line_of_the_task_list(scene):
     for text in ("a\u2028b", "c\x85d", "e\x0bf"):
         assert scene.run("loop", "task", "add", scene.loop_id, text).exit_code == 0
     assert scene.run("loop", "check", scene.loop_id).exit_code == 0
@@ -237,7 +237,7 @@ HEADS = {
 }  # fmt: skip
 
 
-def test_a_damaged_head_says_nothing_and_is_made_anew(damaged, count):
+def test_a_damaged_head_says_nothing_and_is_restored(damaged, count):
     before = damaged.look("loop", "show", "--json").stdout
     for how in HEADS.values():
         damaged.damage("head", how(damaged.good["head"]))
@@ -249,7 +249,7 @@ def test_a_damaged_head_says_nothing_and_is_made_anew(damaged, count):
 
 
 def test_heads_and_state_files_of_any_earlier_moment_are_brought_up_to_date(scene, count):
-    """As a power cut leaves them: the log is durable, of the others any version may be what the disk has."""
+    """After a power cut the log is durable, but every other file may have any earlier version."""
     versions = []
     for number in range(6):
         versions.append({name: path.read_bytes() for name, path in scene.files.items() if name != "events"})
@@ -265,12 +265,12 @@ def test_heads_and_state_files_of_any_earlier_moment_are_brought_up_to_date(scen
                 store.load(scene.loop_id)
                 assert {name: path.read_bytes() for name, path in scene.files.items()} == last
                 tried += 1
-    assert not list(scene.files["state"].parent.glob("*.damaged-*")), "what we wrote ourselves is nobody's edit"
+    assert not list(scene.files["state"].parent.glob("*.damaged-*")), "our own writes don't count as edits"
     count(**{"old projections brought up to date": tried})
 
 
-def test_a_log_cut_anywhere_is_refused_and_goes_on_from_the_last_known_state(damaged, count):
-    """Its lines were durable before anybody was told: an end that is missing was lost, and is not passed over."""
+def test_a_log_that_is_cut_anywhere_is_refused_and_the_loop_continues_from_the_last_known_state(damaged, count):
+    """Lines are durable before they are reported: a missing end was lost, and is never skipped."""
     good, store = damaged.good["events"], damaged.store()
     for length in range(0, len(good), 23):
         damaged.damage("events", good[:length])
@@ -291,7 +291,7 @@ def test_a_log_cut_anywhere_is_refused_and_goes_on_from_the_last_known_state(dam
     count(**{"logs cut short": len(range(0, len(good), 23)) + 5})
 
 
-def test_without_a_head_a_log_keeps_what_is_whole_of_it(damaged, count):
+def test_without_a_head_the_complete_lines_of_a_log_are_kept(damaged, count):
     good = damaged.good["events"]
     lines = good.splitlines(keepends=True)
     for whole in range(1, len(lines), 3):
@@ -304,7 +304,7 @@ def test_without_a_head_a_log_keeps_what_is_whole_of_it(damaged, count):
     count(**{"torn ends cut": len(range(1, len(lines), 3))})
 
 
-def test_any_flipped_bit_of_the_log_is_noticed_and_nothing_behind_it_is_believed(damaged, count):
+def test_any_flipped_bit_of_the_log_is_detected_and_later_lines_are_not_trusted(damaged, count):
     good, dice = damaged.good["events"], random.Random(2)
     path = damaged.files["events"]
     places = range(0, len(good), 7)
@@ -326,7 +326,7 @@ def test_any_flipped_bit_of_the_log_is_noticed_and_nothing_behind_it_is_believed
         assert damaged.kept("events") == [bytes(bad)]
         damaged.is_whole()
         if place == len(good) - 20:
-            break  # nobody but the head knows what the last line was
+            break  # only the head knows the last line
         damaged.damage("events", bytes(bad))
         damaged.files["head"].unlink()
         assert damaged.look("loop", "show").stderr.startswith("DAMAGED_FILE: ")
@@ -335,7 +335,7 @@ def test_any_flipped_bit_of_the_log_is_noticed_and_nothing_behind_it_is_believed
     count(**{"flipped bits of logs": len(places) * 2 + 7})
 
 
-def test_a_loop_of_which_nothing_is_left_does_not_keep_the_others_from_being_mended(scene):
+def test_a_loop_without_any_files_does_not_prevent_the_repair_of_others(scene):
     lost = scene.files["events"].with_name("loop-v2-20260101-aaaaaa.events.ndjson")
     lost.write_bytes(b"")
     scene.files["head"].unlink()

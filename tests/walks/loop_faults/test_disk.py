@@ -56,7 +56,7 @@ def look_at(scene):
 
 @pytest.mark.needs("root")
 @pytest.mark.parametrize("role", ROLES)
-def test_a_disk_that_fills_up_during_an_action_is_named_and_with_room_the_loop_goes_on(scene, disk, count, role):
+def test_a_full_disk_during_an_action_is_named_and_the_loop_continues_once_there_is_space(scene, disk, count, role):
     scene.let(role, f"cat /dev/zero > {disk}/ballast 2> /dev/null")
     done = scene.run("loop", "start", scene.loop_id)
     assert done.exit_code == 1, done.stdout + done.stderr
@@ -104,5 +104,5 @@ def test_on_a_disk_that_takes_nothing_commands_are_refused_and_the_old_state_sta
     if scene.document()["status"] == "failed":
         assert scene.run("loop", "retry", scene.loop_id).exit_code == 0
     scene.finish()
-    scene.check_the_end({"init": 1})  # it had its task, and asked nobody for one
+    scene.check_the_end({"init": 1})  # the loop had its task, and asked no agent for tasks
     count(**{f"{kind} disks": 1})

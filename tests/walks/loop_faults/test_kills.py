@@ -26,7 +26,7 @@ WRITES = {"write": 41, "fsync": 13, "rename": 12, "ftruncate": 8, "mkdir": 71, "
 
 
 def kill(scene, worker, victim):
-    """End it, or them, as nobody can refuse; a driver that is dead is waited for."""
+    """Kill the victims with SIGKILL; wait for the end of a dead driver."""
     at_work = scene.at_work()
     if victim != "agent":
         worker.kill()
@@ -38,7 +38,7 @@ def kill(scene, worker, victim):
 
 @pytest.mark.parametrize("victim", VICTIMS)
 @pytest.mark.parametrize("role", ROLES)
-def test_killed_in_the_middle_of_an_action_it_is_gone_on_with(scene, count, role, victim):
+def test_a_loop_that_was_killed_during_an_action_is_resumed(scene, count, role, victim):
     scene.meet(role)
     worker = scene.start()
     scene.wait_to_meet(role, worker)
@@ -54,7 +54,7 @@ def test_killed_in_the_middle_of_an_action_it_is_gone_on_with(scene, count, role
     count(kills=1, resumed=1, **{f"{victim} at {ROLES[role]}": 1})
 
 
-def test_what_the_agent_proposed_before_the_kill_is_not_asked_for_again(scene):
+def test_proposals_from_before_the_kill_are_not_requested_again(scene):
     scene.meet("probe")
     worker = scene.start()
     scene.wait_to_meet("probe", worker)
@@ -66,7 +66,7 @@ def test_what_the_agent_proposed_before_the_kill_is_not_asked_for_again(scene):
     scene.check_the_end({"debug": 1})
 
 
-def test_killed_while_it_holds_its_agent_still_nothing_is_left_standing(scene, count):
+def test_after_a_kill_during_a_pause_no_frozen_process_is_left(scene, count):
     scene.meet("builder")
     worker = scene.start()
     scene.wait_to_meet("builder", worker)
@@ -81,7 +81,7 @@ def test_killed_while_it_holds_its_agent_still_nothing_is_left_standing(scene, c
 
 
 def is_frozen(worker):
-    """Whether what a worker runs is in a control group that stands still; not every machine has those."""
+    """Whether the processes of a worker are in a frozen control group; not every machine has control groups."""
     home = cgroup.own_folder()
     groups = home.glob(f"loopwright-{worker}-*/cgroup.events") if home is not None else ()
     return any("frozen 1" in group.read_text() for group in groups)
@@ -96,8 +96,8 @@ def is_stopped(pid):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", WRITES)
-def test_killed_at_a_system_call_that_writes_it_is_gone_on_with(scene, count, call):
-    """Kill -9 of the driver as it makes its n-th such call, n further each time, until it ends unharmed."""
+def test_a_loop_that_was_killed_at_any_writing_system_call_is_resumed(scene, count, call):
+    """Kill -9 of the driver at its n-th such call, with growing n, until it ends without a kill."""
     moments = Counter()
     for number in itertools.count(1, EVERY or WRITES[call]):
         if not killed_at(scene, call, number):
@@ -118,7 +118,7 @@ def test_killed_at_a_system_call_that_writes_it_is_gone_on_with(scene, count, ca
 
 
 @pytest.mark.needs("strace")
-def test_killed_while_it_completes(scene, count):
+def test_a_loop_that_was_killed_at_its_completion_completes(scene, count):
     traced = scene.folder / "calls"
     scene.start("strace", "-qq", "-o", traced, "-e", "trace=rename").communicate()
     in_all = len(re.findall(r"^rename\(", traced.read_text(), re.MULTILINE))
@@ -140,7 +140,7 @@ def test_killed_while_it_completes(scene, count):
 
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["write", "fsync", "rename", "ftruncate"])
-def test_killed_while_it_is_made_or_gets_tasks_a_loop_is_as_before_or_as_wanted(scene, count, call):
+def test_a_kill_during_creation_or_new_tasks_leaves_the_old_or_the_new_loop(scene, count, call):
     (scene.project.root / "more.jsonl").write_text(
         "".join(f'{{"id": "I-{n}", "description": "d"}}\n' for n in range(5))
     )
@@ -177,8 +177,8 @@ def killed_at(scene, call, number):
 
 
 @pytest.mark.parametrize("seed", range(10 if EVERY else 3))
-def test_killed_at_random_moments_until_it_is_done(scene, count, seed):
-    """Twenty kills for each seed; of the driver, of what it started, of both."""
+def test_a_loop_that_is_killed_at_random_moments_is_finished(scene, count, seed):
+    """Twenty kills for each seed: of the driver, of its processes, or of both."""
     dice = random.Random(seed)
     wanted, kills, here, resumed, loops = 20, Counter(), 0, 0, 1
     while kills.total() < wanted:

@@ -26,7 +26,7 @@ from loopwright.wiring.build import build_context
 add_task(build_context(Path(sys.argv[1]), {}), sys.argv[2], TaskRequest(description=f"by process {sys.argv[3]}"))
 """
 
-# Says each command that was acknowledged, with the revision that it led to.
+# Prints each acknowledged command, with its revision.
 CLIENT = """\
 import json, sys
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_of_a_hundred_writers_no_update_is_lost(scene, count):
     count(**{"writers at once": COMMANDS + THREADS + PROCESSES})
 
 
-def test_after_a_thousand_pauses_and_resumes_by_two_the_last_that_was_acknowledged_holds(scene, count):
+def test_after_a_thousand_pauses_and_resumes_by_two_clients_the_last_acknowledged_one_counts(scene, count):
     context = build_context(scene.project.root, {})
     with LoopStore(context.layout, context.clock).changing(scene.loop_id) as opened:
         opened.apply(e.LoopStarted(), "ann")
@@ -99,7 +99,7 @@ def test_after_a_thousand_pauses_and_resumes_by_two_the_last_that_was_acknowledg
     assert all(led_to[revision] == move for revision, move in said), "what was acknowledged is what happened"
     pauses = [revision for revision, move in said if move == "pause"]
     assert sorted(pauses) == [revision for revision, move in led_to.items() if move == "pause"], "one line for each"
-    # A resume of what runs already changes nothing, and says so by the revision.
+    # A resume of a running loop changes nothing, so the revision stays.
     assert {revision for revision, move in led_to.items() if move == "resume"} - {2} <= {one for one, _ in said}
     last = dict(said)[max(led_to)]
     assert isinstance(scene.replayed().phase, Held) is (last == "pause")

@@ -1,4 +1,4 @@
-"""On the same inputs OpenSpec and we read, refuse and merge alike; where the contract differs, it is listed here."""
+"""OpenSpec and we read, refuse and merge the same inputs alike; intended differences are listed here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loopwright.workflow.delta.read import read_delta, read_living
 CASES = int(os.environ.get("DELTA_CASES", "300"))
 SEED = int(os.environ.get("DELTA_SEED", "5"))
 
-# What docs/openspec.md says that we refuse and OpenSpec lets pass.
+# Inputs that OpenSpec accepts and we refuse, as docs/openspec.md says.
 STRICTER_CODES = {"fence_open", "no_name", "empty", "odd_heading"}
 STRICTER_WORDS = ("is missing", "already exists", "the domain has no spec yet")
 
@@ -130,7 +130,7 @@ def cases(seed, count):
 
 
 def ours(case):
-    """Our merge, or what we refuse it for: codes of problems, messages of conflicts."""
+    """Our merge, or the reasons of our refusal: codes of problems, messages of conflicts."""
     change = read_delta(case["delta"].encode(), "d")
     if isinstance(change, UnreadableDelta):
         return None, [problem.code for problem in change.problems if problem.level == "error"], []
@@ -151,7 +151,7 @@ def requirements(spec):
     return [(one.name, canonical(one)) for one in spec.requirements]
 
 
-def test_generated_changes_come_out_as_openspec_makes_them(oracle):
+def test_generated_changes_are_merged_as_openspec_merges_them(oracle):
     asked = list(cases(SEED, CASES))
     merges = refusals = 0
     for case, theirs in zip(asked, oracle(asked), strict=True):
@@ -171,7 +171,7 @@ def test_generated_changes_come_out_as_openspec_makes_them(oracle):
 
 
 def test_generated_specs_are_judged_as_openspec_judges_them(oracle):
-    """What goes in, and what our merges make of it: errors and `--strict` verdicts are the same."""
+    """Errors and `--strict` verdicts are the same for the inputs and for our merges."""
     texts = []
     for case in cases(SEED + 1, CASES):
         result, _, _ = ours(case)

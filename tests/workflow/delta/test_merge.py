@@ -1,4 +1,4 @@
-"""Merging: what no entry names keeps its bytes, a second time changes none, a conflict merges nothing."""
+"""Merging: other requirements keep their bytes, a repetition changes nothing, a conflict merges nothing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ALL = Delta(
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_all_four_at_once(ends):
+def test_all_four_operations_at_once(ends):
     result = merge(spec_of(SPEC.replace("\n", ends)), ALL)
     expected = SPEC[: SPEC.index("### Requirement: Open")] + (
         "### Requirement: Shut\nIt MUST shut.\n\n#### Scenario: Pull\n- **THEN** so\n\n"
@@ -97,7 +97,7 @@ def test_all_four_at_once(ends):
     assert [one.name for one in result.spec.requirements] == ["Shut", "Lock", "Ring", "Knock"]
 
 
-def test_the_next_change_goes_on_with_the_history():
+def test_the_next_change_extends_the_history():
     first = merge(spec_of(), Delta("doors", added=(made("Ring"),)))
     second = merge(first.spec, Delta("doors", removed=(Removed("Ring"),)), change_id="chg-b")
     assert second.data.decode() == SPEC + "\n## Archived Changes\n\n- chg-a | ADDED | Ring\n- chg-b | REMOVED | Ring\n"
@@ -106,7 +106,7 @@ def test_the_next_change_goes_on_with_the_history():
     assert again.data == second.data, "what chg-b took out does not come back"
 
 
-def test_a_domain_begins_with_its_purpose():
+def test_a_new_domain_begins_with_its_purpose():
     purpose = "What doors do for the people in front of them and behind them."
     result = merge(None, Delta("a/doors", added=(made("Ring"),), purpose=purpose))
     assert result.data.decode() == (
@@ -181,7 +181,7 @@ def test_a_conflict_names_the_requirement_and_what_happened(spec, delta, expecte
     assert conflicts(merge(spec, delta, base=base_of(spec_of()))) == expected
 
 
-def test_every_conflict_is_named_at_once_with_the_change_that_was_here():
+def test_every_conflict_is_named_at_once_with_the_earlier_change():
     planned = spec_of()
     other = Delta(
         "doors", removed=(Removed("Open"),), modified=(made("Close", "It SHALL.", "Pull"),), added=(made("Ring"),)
@@ -202,7 +202,7 @@ def test_every_conflict_is_named_at_once_with_the_change_that_was_here():
     assert {one.code for one in result.conflicts} == {"spec_conflict_doors"}
 
 
-def test_what_openspec_does_to_blank_lines_is_no_conflict():
+def test_openspecs_changes_to_blank_lines_are_no_conflict():
     moved = SPEC.replace("\n\n\n\n", "\n\n").replace("It SHALL open.\n\n\n", "It SHALL open.\n\n").replace("\n", "\r\n")
     assert base_of(spec_of(moved)) == base_of(spec_of())
 
@@ -218,7 +218,7 @@ def test_one_change_is_not_merged_twice_with_different_contents():
     assert conflicts(result) == [("", "chg-a was merged before, with other requirements")]
 
 
-def test_a_delta_that_would_be_read_back_otherwise_is_not_merged():
+def test_a_delta_that_would_be_read_back_differently_is_not_merged():
     forged = msgspec.structs.replace(made("Ring"), source=made("Ring").source + "\n```")
     assert conflicts(merge(spec_of(), Delta("doors", added=(forged,)))) == [
         ("", "the merged spec can't be read: this code fence is never closed: it hides the rest of the file")
@@ -258,7 +258,7 @@ SPECS = st.sampled_from(
 
 
 @given(text=SPECS, deltas=st.lists(DELTAS, min_size=1, max_size=4))
-def test_merging_again_changes_no_byte_and_what_is_not_named_keeps_its_own(text, deltas):
+def test_merging_again_changes_no_byte_and_other_requirements_keep_their_bytes(text, deltas):
     spec = spec_of(text)
     for number, delta in enumerate(deltas):
         result = merge(spec, delta, change_id=f"chg-{number}")
@@ -269,7 +269,7 @@ def test_merging_again_changes_no_byte_and_what_is_not_named_keeps_its_own(text,
         named = {deed.requirement for deed in result.spec.history if deed.change_id == f"chg-{number}"}
         kept = [one for one in spec.requirements if one.name not in named]
         now = {one.name: one.source for one in result.spec.requirements}
-        for one in kept[:-1]:  # behind the last one a blank line may be missing
+        for one in kept[:-1]:  # after the last requirement a blank line may be missing
             assert now[one.name] == one.source
         assert all(now[one.name].startswith(one.source) for one in kept[-1:])
         assert result.spec.head == spec.head
@@ -279,8 +279,8 @@ def test_merging_again_changes_no_byte_and_what_is_not_named_keeps_its_own(text,
 
 
 @given(delta=DELTAS)
-def test_a_merge_takes_what_the_reader_takes(delta):
-    """A delta from a file and the same one from its parts come out alike."""
+def test_a_merge_accepts_every_delta_that_the_reader_accepts(delta):
+    """A delta from a file and the same delta from its parts give the same merge."""
     text = "".join(f"## {kind} Requirements\n\n{body}\n" for kind, body in (
         ("ADDED", "\n\n".join(one.source for one in delta.added)),
         ("MODIFIED", "\n\n".join(one.source for one in delta.modified)),

@@ -1,4 +1,4 @@
-"""The real `openspec` CLI on the same files: it accepts what we write, and archives to what we merge."""
+"""The real `openspec` CLI on the same files: it accepts our files, and its archive equals our merge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIVING = (
     HEAD.format("doors") + BLOCK.format("open") + BLOCK.format("close") + BLOCK.format("lock") + "## Notes\n\nkept\n"
 )
 WITH_FENCE = LIVING.replace("## Notes", FENCED + "\n## Notes")
-PURPOSE = "## Purpose\nA bell tells the people inside that somebody stands outside.\n\n"
+PURPOSE = "## Purpose\nA bell tells the people inside that a person waits outside.\n\n"
 ADDED = "## ADDED Requirements\n\n"
 RING, KNOCK = BLOCK.format("ring"), BLOCK.format("knock")
 MODIFIED = "## MODIFIED Requirements\n\n"
@@ -107,7 +107,7 @@ def write_all(project, change_id, cases):
     project.write_change(change_id, {domain: delta.encode() for domain, (_, delta) in cases.items()})
 
 
-def test_archive_makes_what_our_merge_makes(openspec_project):
+def test_openspec_archive_equals_our_merge(openspec_project):
     write_all(openspec_project, "chg-all", MERGES)
     done = openspec_project.openspec("archive", "chg-all", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -122,7 +122,7 @@ def test_archive_makes_what_our_merge_makes(openspec_project):
         assert living is None or result.spec.head.startswith(read_living(living.encode()).head), domain
 
 
-def test_our_merge_passes_strict_and_shows_as_theirs_does(openspec_project):
+def test_our_merge_passes_strict_validation_and_is_shown_like_openspecs_merge(openspec_project):
     write_all(openspec_project, "chg-all", MERGES)
     assert openspec_project.openspec("archive", "chg-all", "--yes").returncode == 0
     shown = {domain: openspec_project.asked("show", domain, "--type", "spec") for domain in ("all", "fences", "crlf")}
@@ -140,7 +140,7 @@ def test_our_merge_passes_strict_and_shows_as_theirs_does(openspec_project):
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_where_archive_refuses_we_refuse(openspec_project, case):
+def test_we_refuse_what_openspec_archive_refuses(openspec_project, case):
     living, delta = REFUSALS[case]
     write_all(openspec_project, "chg-no", {"doors": REFUSALS[case]})
     done = openspec_project.openspec("archive", "chg-no", "--yes")
@@ -150,8 +150,8 @@ def test_where_archive_refuses_we_refuse(openspec_project, case):
     assert isinstance(result, Conflicts | UnreadableDelta) or isinstance(spec, UnreadableDelta)
 
 
-def test_the_history_outlives_their_archive(openspec_project):
-    """A project may archive our change, then one of its own with `openspec archive`: ours is still known."""
+def test_our_history_survives_openspec_archive(openspec_project):
+    """A project may archive our change, then another change with `openspec archive`: our change is still known."""
     first = ours(LIVING, ADDED + RING, "doors", "chg-ours")
     openspec_project.write_spec("doors", first.data)
     openspec_project.write_change("chg-theirs", {"doors": (MODIFIED + CLOSE + ADDED + KNOCK).encode()})
@@ -163,7 +163,7 @@ def test_the_history_outlives_their_archive(openspec_project):
     assert again.data == openspec_project.spec("doors").read_bytes()
 
 
-def test_what_we_write_is_valid_and_shown(openspec_project):
+def test_our_files_are_valid_and_shown(openspec_project):
     steps = (
         ScenarioStep("GIVEN", "a bell"),
         ScenarioStep("WHEN", "it is pulled"),
@@ -176,7 +176,7 @@ def test_what_we_write_is_valid_and_shown(openspec_project):
         "doors/front",
         added=(ring,),
         modified=(shut,),
-        removed=(Removed("Guess", "nobody guesses", "ask"),),
+        removed=(Removed("Guess", "guessing is gone", "ask"),),
         renamed=(Renamed("close `x`", "关门 C#"),),
         purpose="A front door keeps people out who do not know the word, and lets in those who do.",
     )

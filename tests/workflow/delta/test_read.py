@@ -1,4 +1,4 @@
-"""The reader: what a delta and a living spec say, and everything that is wrong with one, with its line."""
+"""The reader: the contents of a delta and of a living spec, and each problem with its line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ It MUST end the session.
 
 ## REMOVED Requirements
 ### Requirement: Guess
-**Reason**: nobody does
+**Reason**: not used
 **Migration**: ask,
 then wait
 - `### Requirement: Shout`
@@ -100,7 +100,7 @@ def problems(text, read=lambda data: read_delta(data, "d")):
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
-def test_a_delta_is_read_whole(ends, bom):
+def test_a_delta_is_read_completely(ends, bom):
     delta = good((bom + DELTA).replace("\n", ends))
     assert delta.domain == "a/b"
     assert delta.purpose == "People sign in with what they have, and leave when they want to."
@@ -117,7 +117,7 @@ def test_a_delta_is_read_whole(ends, bom):
     assert added.source.endswith("- THEN nothing happens")
     assert [one.name for one in delta.modified] == ["Sign out"]
     assert [(one.name, one.reason, one.migration, one.line) for one in delta.removed] == [
-        ("Guess", "nobody does", "ask, then wait", 33),
+        ("Guess", "not used", "ask, then wait", 33),
         ("Shout", "", "", 37),
     ]
     assert [(one.old, one.new, one.line) for one in delta.renamed] == [("Old", "New", 40)]
@@ -164,7 +164,7 @@ FROM_ALONE = "## RENAMED Requirements\nFROM: ### Requirement: A\n"
         (FROM_ALONE + ADDED.replace(": A", ": B"), [(2, "unpaired")]),
     ],
 )
-def test_what_is_no_delta_is_named_with_its_line(text, expected):
+def test_a_problem_in_a_delta_is_named_with_its_line(text, expected):
     assert problems(text) == expected
 
 
@@ -183,7 +183,7 @@ def test_every_problem_is_reported_at_once():
         ("## Purpose\ntodo - later\n" + ADDED, [(1, "purpose_placeholder")]),
     ],
 )
-def test_what_only_strict_refuses_is_a_remark(text, expected):
+def test_a_problem_that_only_strict_mode_refuses_is_a_remark(text, expected):
     assert [(one.line, one.code) for one in good(text).remarks] == expected
     assert {one.level for one in good(text).remarks} == {"warning"}
 
@@ -216,7 +216,7 @@ def test_a_living_spec_is_read_and_written_byte_for_byte(ends):
         ("### Requirement: A\n" + SPEC + "```\n", [(1, "outside"), (32, "fence_open")]),
     ],
 )
-def test_a_living_spec_that_nothing_can_be_merged_into(text, expected):
+def test_a_living_spec_that_cannot_be_merged_into_is_refused(text, expected):
     assert problems(text, read_living) == expected
 
 
@@ -232,7 +232,7 @@ def test_a_living_spec_that_nothing_can_be_merged_into(text, expected):
         (SPEC.replace("What doors", "TODO doors"), [(3, "purpose_placeholder")]),
     ],
 )
-def test_a_living_spec_that_validate_would_not_pass_says_so(text, expected):
+def test_a_living_spec_that_fails_openspec_validate_has_remarks(text, expected):
     assert [(one.line, one.code) for one in read_living(text.encode()).remarks] == expected
 
 
@@ -248,8 +248,8 @@ def test_a_living_spec_that_validate_would_not_pass_says_so(text, expected):
         "*" * 200_000,
     ],
 )
-def test_a_line_made_long_on_purpose_ends(line):
-    """Each of these takes hours with a pattern that goes back and forth."""
+def test_a_maliciously_long_line_is_read_in_short_time(line):
+    """Each of these lines takes hours with a backtracking pattern."""
     kinds = ("ADDED", "MODIFIED", "REMOVED", "RENAMED")
     text = "".join(f"## {kind} Requirements\n{line}\n### Requirement: {line}x\n#### {line}y #\n" for kind in kinds)
     assert isinstance(read_delta(text.encode(), "d"), UnreadableDelta)

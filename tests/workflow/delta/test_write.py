@@ -1,4 +1,4 @@
-"""What is written is read back as it was meant; what could not be is refused before it is written."""
+"""Written deltas are read back equal; a delta that would not be is refused before it is written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ REQUIREMENTS = st.lists(
 
 
 def made(requirements):
-    """Those that the grammar can say, one of each name."""
+    """The requirements that the grammar allows, one for each name."""
     return tuple({one.name: one for one in requirements if not isinstance(one, UnreadableDelta)}.values())
 
 
@@ -67,7 +67,7 @@ def test_a_written_delta_is_read_back_or_refused(requirements, removed, renamed,
 
 @given(requirements=REQUIREMENTS)
 def test_requirements_alone_are_never_refused(requirements):
-    """Whatever `requirement` has made can be written: it was read when it was made."""
+    """Every result of `requirement` can be written, since `requirement` reads it back."""
     delta = Delta("d", added=(*made(requirements), requirement("Last", "It SHALL.", [WHEN])))
     assert unplaced(read_delta(write_delta(delta), "d")) == unplaced(delta)
 
@@ -75,7 +75,7 @@ def test_requirements_alone_are_never_refused(requirements):
 @given(
     text=st.lists(st.sampled_from([*CLEAN, *NASTY, "## Purpose\nx\n", "\n## Requirements\n"]), min_size=3).map("".join)
 )
-def test_a_living_spec_comes_out_as_it_went_in(text):
+def test_a_living_spec_is_written_back_unchanged(text):
     spec = read_living(text.encode())
     if isinstance(spec, UnreadableDelta):
         assert spec.problems
@@ -84,7 +84,7 @@ def test_a_living_spec_comes_out_as_it_went_in(text):
 
 
 @given(data=st.binary(max_size=200))
-def test_no_bytes_bring_a_traceback(data):
+def test_no_bytes_cause_a_traceback(data):
     read_delta(data, "d")
     read_living(data)
     read_delta(b"## ADDED Requirements\n### Requirement: A\n" + data, "d")
@@ -117,7 +117,7 @@ def test_a_requirement_is_made_of_steps():
         ("A\ud800", "It SHALL.", [WHEN]),
     ],
 )
-def test_what_the_grammar_cannot_say_is_refused(name, text, scenarios):
+def test_text_outside_the_grammar_is_refused(name, text, scenarios):
     assert isinstance(requirement(name, text, scenarios), UnreadableDelta)
 
 
@@ -133,12 +133,12 @@ def test_what_the_grammar_cannot_say_is_refused(name, text, scenarios):
         Delta("d", removed=(Removed("\ud800"),)),
     ],
 )
-def test_a_text_that_would_leave_its_place_is_refused(delta):
+def test_a_text_that_would_change_the_structure_is_refused(delta):
     assert isinstance(write_delta(delta), UnreadableDelta)
 
 
 @pytest.mark.parametrize("purpose", ["", "TBD <!-- -->", "One.\n## Two", "One.\n# Two", "```\nopen"])
-def test_a_purpose_that_would_break_the_file_gives_way(purpose):
+def test_a_purpose_that_would_break_the_file_is_replaced(purpose):
     spec = new_living("a/b", purpose)
     assert spec.purpose == "The behaviour of a/b that archived changes have settled, one requirement each."
     assert write_living(read_living(spec.head.encode())) == spec.head.encode()

@@ -1,4 +1,4 @@
-"""loopx, Claude Code Workflow and OpenSpec as they are on disk, in the shapes of several versions."""
+"""Files of loopx, Claude Code Workflow and OpenSpec, in the shapes of several versions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def names(candidate):
 # ---- loopx
 
 
-def test_a_loopx_workflow_brings_its_documents_and_what_looks_like_evidence_goes_aside(write):
+def test_a_loopx_workflow_keeps_its_documents_and_its_evidence_is_set_aside(write):
     found = read_loopx(
         write({
             "workflows/web/state.json": {"current_stage": "review", "approval": {"plan": {"status": "approved"}}},
@@ -79,7 +79,7 @@ def test_a_loopx_workflow_brings_its_documents_and_what_looks_like_evidence_goes
     assert found.troubles == ()
 
 
-def test_loopx_without_a_spec_takes_the_newest_snapshot_or_what_the_state_tells(write):
+def test_loopx_without_a_spec_uses_the_newest_snapshot_or_the_state(write):
     found = read_loopx(
         write({
             "workflows/a/state.json": "{}",
@@ -102,7 +102,7 @@ def test_early_loopx_had_its_workflows_at_the_top(write):
     assert [one.path for one in found.left] == ["views", "README.md"]
 
 
-def test_a_loopx_change_belongs_to_its_workflow_and_its_one_delta_to_its_one_domain(write):
+def test_a_loopx_change_belongs_to_its_workflow_and_its_delta_to_its_domain(write):
     files = {
         "workflows/web/state.json": {"change_id": "chg-web"},
         "changes/active/chg-web/proposal.md": "## Why\n\nso\n\n## Target Spec Domains\n\n- auth\n",
@@ -123,7 +123,7 @@ def test_a_loopx_change_belongs_to_its_workflow_and_its_one_delta_to_its_one_dom
 
 
 @pytest.mark.parametrize("domain", ["../../up", "/abs", "x" * 300])
-def test_a_domain_that_leads_out_makes_no_document(write, domain):
+def test_a_domain_that_leaves_the_folder_gives_no_document(write, domain):
     found = read_loopx(
         write({
             "workflows/w/spec.md": f"## Intent\n\nx\n\n## Target Spec Domains\n\n- {domain}\n",
@@ -137,7 +137,7 @@ def test_a_domain_that_leads_out_makes_no_document(write, domain):
     assert found.troubles[0].path == "changes/active/chg-w/spec-delta.md"
 
 
-def test_a_loopx_spec_that_can_not_be_read_is_named_and_the_rest_is_taken(write):
+def test_an_unreadable_loopx_spec_is_named_and_the_rest_is_imported(write):
     found = read_loopx(
         write({
             "workflows/w/spec.md": "## Intent\n\nx\n\n## Ambiguity List\n\n- A-1 | maybe | what?\n",
@@ -221,7 +221,7 @@ def test_sessions_of_the_archive_are_finished_and_older_places_are_known(write):
     assert {one.name: one.finished for one in found.candidates} == {"WFS-old": False, "WFS-a": True, "WFS-b": True}
 
 
-def test_tasks_that_wait_for_each_other_lose_the_waiting_and_not_themselves(write):
+def test_tasks_that_wait_for_each_other_are_kept_without_their_dependencies(write):
     found = read_ccw(
         write({
             "active/WFS-x/workflow-session.json": b"\xef\xbb\xbf{}",
@@ -259,7 +259,7 @@ def test_an_active_change_becomes_a_workflow_and_stays_where_it_is(write):
     assert [one.path for one in found.left] == ["changes/archive"]
 
 
-def test_of_another_project_all_of_it_is_copied(write):
+def test_everything_is_copied_from_another_project(write):
     source = write({"changes/a/specs/bad/spec.md": "nothing\n", "specs/auth/spec.md": "x", "specs/../up.md": "x"})
     found = read_openspec(source, in_place=False)
     (one,) = found.candidates
@@ -267,7 +267,7 @@ def test_of_another_project_all_of_it_is_copied(write):
     assert [(file.kind, file.name) for file in found.loose] == [("spec", "auth")]
 
 
-def test_checks_of_another_tool_are_kept_beside_and_run_by_nobody(write):
+def test_checks_of_another_tool_are_set_aside_and_never_run(write):
     one = {
         "id": "VS-1", "title": "t", "type": "AFK", "blocked_by": [], "behavior": "b", "acceptance_criteria": ["a"],
         "verification_signal": "s", "checks": [{"id": "C-1", "command": "rm -rf ~"}],

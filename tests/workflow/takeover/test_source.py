@@ -1,4 +1,4 @@
-"""Another tool's folder, whatever is in it: nothing is followed out of it, and what can't be read is named once."""
+"""Another tool's folder with any content: no link is followed, and unreadable files are named once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_link_is_named_and_never_followed(source, tmp_path):
         (b"x" * ((4 << 20) + 1), 0, "larger than 4 MiB"),
     ],
 )
-def test_what_is_no_text_is_named_with_its_line(source, data, line, words):
+def test_a_file_that_is_not_text_is_named_with_its_line(source, data, line, words):
     (source.top / "a.md").write_bytes(data)
     assert source.read("a.md") is None
     assert source.read("a.md") is None
@@ -50,14 +50,14 @@ def test_what_is_no_text_is_named_with_its_line(source, data, line, words):
     assert words in message
 
 
-def test_a_picture_is_nothing_wrong(source):
+def test_a_picture_is_no_problem(source):
     (source.top / "shot.png").write_bytes(b"PNG\0\0")
     assert source.read("shot.png") is None
     assert source.troubles == []
     assert [one.path for one in source.others] == ["shot.png"]
 
 
-def test_a_fifo_is_not_waited_for(source):
+def test_a_fifo_does_not_block(source):
     os.mkfifo(source.top / "pipe.md")
     assert source.read("pipe.md") is None
     assert told(source)[0][0] == "pipe.md"
@@ -88,7 +88,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(source):
     assert source.troubles == []
 
 
-def test_names_of_any_length_and_bytes(source):
+def test_names_of_any_length_and_bytes_are_handled(source):
     name = "x" * 250
     (source.top / name).write_text("a")
     (source.top / "new\nline.md").write_text("a")
@@ -97,7 +97,7 @@ def test_names_of_any_length_and_bytes(source):
     assert [message for _, _, message in told(source)] == ["has a name that is not text; it is not imported"] * 2
 
 
-def test_a_tree_without_end_is_left(source):
+def test_a_tree_that_is_too_deep_is_abandoned(source):
     deep = source.top
     for _ in range(14):
         deep = deep / "d"
@@ -107,7 +107,7 @@ def test_a_tree_without_end_is_left(source):
     assert "too deep" in told(source)[0][2]
 
 
-def test_fields_say_nothing_where_they_are_something_else():
+def test_fields_of_an_unexpected_type_count_as_empty():
     found = Fields({"a": 1, "b": ["x", 2, {"title": "y"}, ""], "c": {"k": "v", "n": 1}, "d": None, "e": " ", "f": True})
     assert found.text("d", "e", "a") == "1"
     assert found.texts("b") == ("x", "y")

@@ -262,5 +262,5 @@ class _Gatherer:
     def report(self) -> TestReport:
         gaps = list(self._gaps)
         if self._left_out:
-            gaps.append(f"{self._left_out:,} tests were left out: there are too many to keep")
+            gaps.append(f"tests left out: {self._left_out:,}; there are too many to keep")
         return TestReport(tuple(self._results), tuple(gaps))

@@ -1,6 +1,6 @@
-"""The frame of a loop at several sizes: it fits, what matters is there, and it stays as it was drawn once.
+"""The frame of a loop at several sizes: it fits, shows all important facts, and equals its golden file.
 
-`REDRAW=1 pytest tests/cli/loop/screen` draws the goldens anew; look at them before you commit them.
+`REDRAW=1 pytest tests/cli/loop/screen` draws the goldens again; look at them before you commit them.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def test_text_from_outside_is_harmless_everywhere():
         assert all(character.isprintable() for character in text), [c for c in text if not c.isprintable()]
 
 
-def test_rows_are_dealt_out_by_weight_and_nobody_gets_more_than_they_have():
+def test_rows_are_distributed_by_weight_and_no_part_gets_more_than_it_needs():
     def section(count, weight=1, most=1000):
         return FrameSection("t", count, lambda count: [], weight, most)
 
