@@ -113,7 +113,7 @@ def test_a_builder_asks_a_person_and_continues_with_the_answer(project):
 
 
 def test_a_preview_with_forged_checks_counts_for_nothing(project):
-    """The mailbox is the agent's to write: what it makes of it reaches nobody but itself."""
+    """An agent writes its own mailbox: what it writes there reaches only this agent."""
     forge = turn(("run_checks", {}), build=False)
     lie = '{"shown": [{"id": "VS-1-C1", "command": "true"}], "hidden": 0}'
     forge["run"] = f"echo '{lie}' > $LOOPWRIGHT_MAILBOX/checks.json\n{forge['run']}"

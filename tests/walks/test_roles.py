@@ -93,7 +93,7 @@ def test_an_empty_name_takes_a_role_back(project):
 
 
 def test_a_named_reviewer_that_was_not_asked_has_not_reviewed(project):
-    """Below the risk floor nobody has to look: neither a role nor a flag makes a reviewer of them."""
+    """Below the risk floor no review is needed: neither a role nor an option adds a reviewer."""
     cast(project)
     config = project.own / "config.toml"
     config.write_text(config.read_text().replace("threshold = 0.0", "threshold = 1.0").replace('"full"', '"lean"'))
@@ -164,7 +164,7 @@ def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
 
 
 def test_tasks_are_planned_by_role_even_before_an_agent_works(loops):
-    """Whoever plans does the work only where nobody is named for that."""
+    """The planner does the work only if no builder is named."""
     loops.configure([PLANS, PLANS])
     config = loops.project.own / "config.toml"
     without = config.read_text().replace('default = "scripted"', "")
