@@ -24,9 +24,9 @@ def rating(agent, confidence):
 def test_three_answers_of_a_real_agent(project, agent):
     # The conversation of the last question also contains the earlier questions.
     scripts = {
-        "Be the opponent of the work": rating(agent, 0.4),
-        "The work below was yours": rating(agent, 0.9),
-        "You will be asked for the work": rating(agent, 0.7),
+        "Argue against the work below": rating(agent, 0.4),
+        "You did the work below": rating(agent, 0.9),
+        "You will be asked to do the work": rating(agent, 0.7),
     }
     builds = (ModelTurn(tools=(shell(agent, WRITES),)), ModelTurn("built"))
     with model_server(*builds, scripts=scripts) as model:
@@ -44,7 +44,7 @@ def test_three_answers_of_a_real_agent(project, agent):
     # In the session of the work: the agent must remember, and is not told that its work is gone.
     assert records["-after"]["resumed"] == records[""]["session"]
     assert records["-adversarial"]["resumed"] == records["-after"]["session"]
-    asked = json.dumps(next(body for _, body in model.requests if "The work below was yours" in json.dumps(body)))
+    asked = json.dumps(next(body for _, body in model.requests if "You did the work below" in json.dumps(body)))
     assert WRITES in asked
     assert "You were interrupted" not in json.dumps(model.requests)
     spent = ok(project, "loop", "show", made["loop_id"], "--json").json()["loopwright"]["spent"]

@@ -16,7 +16,7 @@ from loopwright.testing.model_server import model_server
 from loopwright.testing.project import search_path
 from loopwright.testing.wire import ModelTurn, ToolUse
 
-BLOCK = "are the person's commands. Show them; never run them."
+BLOCK = "Show these commands; never run them."
 WORK = (
     "mkdir -p src && echo x > src/login.py && git add -A && "
     "git -c user.name=a -c user.email=a@localhost commit -qam work"

@@ -55,5 +55,5 @@ def test_a_confined_builder_uses_our_tools(project, agent):
     *_, last = built(project, agent, turns, what="mcp,skills,instructions")
     (loop_id,) = [one["loop_id"] for one in ok(project, "loop", "list", "--json").json()["loops"]]
     assert "builder says: it greets" in ok(project, "loop", "logs", loop_id).stdout
-    assert "the tool judges the work itself" in last, "a preview"
+    assert "Loopwright judges the work itself" in last, "a preview"
     assert blockers(project, "review") == {}
