@@ -128,7 +128,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
         assert damaged.files["events"].read_bytes().startswith(damaged.good["events"]), "the history stays"
         if after == before:
             restored += 1
-        elif "was not taken" in (after.errors[-1].message if after.errors else ""):
+        elif "was refused" in (after.errors[-1].message if after.errors else ""):
             refused += 1
         else:
             taken += 1
@@ -343,5 +343,5 @@ def test_a_loop_without_any_files_does_not_prevent_the_repair_of_others(scene):
     done = scene.run("loop", "check", "--fix", "--json").json()
     found = {one["loop_id"]: one for one in done["loops"]}
     assert found[scene.loop_id]["problems"] == []
-    assert "nothing is left" in found["loop-v2-20260101-aaaaaa"]["problems"][-1]
+    assert "no file is left" in found["loop-v2-20260101-aaaaaa"]["problems"][-1]
     assert lost.exists()

@@ -18,7 +18,7 @@ _MOST_READ = 1 << 20
 
 
 class BuiltTree:
-    """What was found: judges that differ from their seals, new tests beside them, and every changed file."""
+    """What was found: judges that differ from their seals, new tests next to them, and every changed file."""
 
     def __init__(
         self, judges: Judges, seals: dict[str, str], hidden: Hidden | None, own: tuple[str, ...] | None = None

@@ -89,7 +89,7 @@ def control(
     sealed: tuple[str, ...],
     cancellation: Cancellation,
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Checks that can't fail any more, and new files beside the judges without which a check does not pass."""
+    """Checks that can't fail any more, and new files next to the judges without which a check does not pass."""
     hidden = Hidden(hidden_folder(context, slug), checks)
     steering: dict[str, str] = {}
     if seen.beside:
