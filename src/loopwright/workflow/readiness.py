@@ -207,9 +207,7 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     accepted = workflow.fitted or {
         name: digest for name, digest in approval.subject.parts.items() if name.startswith(DELTA_PART)
     }
-    now = facts.delta_parts
-    changed = sorted(name for name in now.keys() | accepted.keys() if now.get(name) != accepted.get(name))
-    if changed:
+    if changed := Subject(parts=facts.delta_parts).changed_since(Subject(parts=accepted)):
         at = approval.transition
         void = blocker(
             Family.APPROVAL_VOID, Key.BUILD.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
