@@ -108,6 +108,6 @@ def gc_command(keep: int, dry_run: bool, sandbox_root: str | None, project_root:
         put(words("removed: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     for name in (*removed.runs, *removed.sandboxes, *removed.objects):
         put(f"  {name}")
-    for run_id, slug in removed.needed.items():
-        say(f"  {run_id} stays: workflow {slug} needs it")
+    for run_id, name in removed.needed.items():
+        say(f"  {run_id} stays: {name} needs it")
     return 0
