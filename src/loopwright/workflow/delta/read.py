@@ -15,7 +15,6 @@ from loopwright.workflow.delta.grammar import (
     bullet,
     heading,
     is_requirements,
-    plain_name,
     quoted_name,
     requirement_name,
 )
@@ -239,13 +238,3 @@ def _said(lines: list[str], label: str) -> str:
         elif said:
             said.append(text)
     return " ".join(part for part in said if part)
-
-
-def requirement_in(text: SourceText) -> Requirement | None:
-    """The requirement in a text that starts with its heading; None if the text is anything else."""
-    fences = Fences(text.bare)
-    named = [i for i, line in enumerate(text.bare) if not fences[i] and requirement_name(line) is not None]
-    if named != [0] or fences.open_at is not None or not plain_name(requirement_name(text.bare[0]) or ""):
-        return None
-    one = _requirement(text, 0, len(text.bare), "")
-    return msgspec.structs.replace(one, source="\n".join(text.bare).rstrip(SPACE))
