@@ -27,15 +27,9 @@ from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
 from loopwright.workflow import events as e
 from loopwright.workflow.flight import LANDED
-from loopwright.workflow.model import Archived, Building, Done, SpendingLimits, Stage, Transition
+from loopwright.workflow.model import FORWARD, Archived, Building, Done, SpendingLimits, Stage, Transition
 
 BY = "autopilot"
-_FORWARD = {
-    Stage.CLARIFY: Transition.CLARIFY_PLAN,
-    Stage.PLAN: Transition.PLAN_BUILD,
-    Stage.BUILD: Transition.BUILD_REVIEW,
-    Stage.REVIEW: Transition.REVIEW_DONE,
-}
 
 
 class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +165,7 @@ def _record_stage(context: Context, slug: str, stage: Stage) -> None:
 def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:
     """Approve the next stage, if nothing blocks it and the policy allows it; the command of that stage enters it."""
     workflow = view.workflow
-    transition = _FORWARD[workflow.stage]
+    transition = FORWARD[workflow.stage]
     if view.blockers:
         raise _stopped("autopilot_phase_blocked", f"{workflow.slug} cannot leave {workflow.stage.value}", view)
     if transition.key.value not in context.settings.values.autopilot.may_approve:

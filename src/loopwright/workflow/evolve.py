@@ -234,7 +234,7 @@ def _state(event: e.StageEntered) -> At:
         case Stage.PLAN:
             return Planning(spec=event.subject)
         case Stage.BUILD:
-            return Building(plan=event.subject, from_review=event.from_review)
+            return Building(plan=event.subject)
         case Stage.REVIEW:
             return Reviewing(evidence=event.subject)
         case Stage.DONE:

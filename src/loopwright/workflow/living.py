@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -183,7 +182,7 @@ class Proof(_Value, frozen=True, kw_only=True):
 
 
 class SpecChecks(_Value, frozen=True, kw_only=True):
-    """One domain's."""
+    """`checks.json`: the proofs of one domain."""
 
     schema_version: Literal[1] = 1
     domain: str
@@ -223,12 +222,11 @@ def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]
 
 def checks_with(path: Path, delta: Delta, workflow: Workflow, slices: Slices) -> bytes:
     """The current file with the delta of a workflow merged in."""
-    proofs = partial(_proof, workflow, slices, delta.domain)
-    return codec.to_json(merge_checks(read_checks(path, delta.domain), delta, proofs))
 
+    def proof(name: str) -> Proof:
+        return proof_of(workflow, slices, f"{delta.domain}: {name}")
 
-def _proof(workflow: Workflow, slices: Slices, domain: str, name: str) -> Proof:
-    return proof_of(workflow, slices, f"{domain}: {name}")
+    return codec.to_json(merge_checks(read_checks(path, delta.domain), delta, proof))
 
 
 def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:

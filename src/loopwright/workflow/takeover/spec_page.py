@@ -42,8 +42,7 @@ def taken_spec(source: Source, path: str) -> Spec | None:
     try:
         return read_spec(_renamed(page).render())
     except NotAPage as problem:
-        for one in problem.problems:
-            source.note(path, one.message, one.line)
+        source.note_all(path, problem.problems)
         return None
 
 
