@@ -12,7 +12,7 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_regular_file, remove_stale_temporaries
 from loopwright.kernel.locks import locked
 from loopwright.stages.context import Context, documents_of, workflows_of
-from loopwright.stages.person import actor
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
@@ -53,7 +53,8 @@ class _Page(msgspec.Struct, frozen=True):
 
 
 def archive_change(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:
-    """Finish interrupted archives → refuse or decide, under the lock of the specs → write."""
+    """Archive a change, all of it or nothing. Archiving it again changes nothing."""
+    require_person(context.environment, "archive")
     settle_archives(context, but=slug)
     with workflows_of(context).changing(slug) as opened:
         if isinstance(opened.workflow.at, Archived):

@@ -17,8 +17,8 @@ from loopwright.stages.building.begin import BuildRequest, begin_build
 from loopwright.stages.building.drive import drive_loop
 from loopwright.stages.clarifying.rounds import ClarifyRequest, clarify_change
 from loopwright.stages.consents import give_consent
-from loopwright.stages.context import Context, Tell, workflows_of
-from loopwright.stages.person import actor
+from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.planning.stage import plan_change
 from loopwright.stages.planning.state import PlanRequest
 from loopwright.stages.reviewing.reviewers import ReviewRequest
@@ -44,8 +44,19 @@ class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget = Budget()
 
 
-def fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
-    """Run until the workflow is done. An error says why the autopilot stopped early, and the next command."""
+def fly(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Run a workflow through its stages until it is done, or until a person has to decide.
+
+    Each approval is recorded as given by the policy (`autopilot.may_approve`). Only a person can start an autopilot. An
+    error says why the autopilot stopped early, and the next command.
+    """
+    require_person(context.environment, "autopilot")
     for role in (Role.PLANNER, Role.BUILDER):
         require_agent(context, role, flight.agent, command=f"loopwright autopilot {slug}")
     with _alone(context, slug):
@@ -53,7 +64,7 @@ def fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellatio
         if isinstance(view.workflow.at, Done | Archived):
             return view
         with _recorded(context, slug, flight):
-            _fly(context, slug, flight, tell, cancellation)
+            _fly(context, slug, flight, tell, cancellation or Cancellation())
         return view_workflow(context, slug)
 
 

@@ -10,7 +10,8 @@ from loopwright.stages.building.built import built, require_outside_build
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import deliver, undo
-from loopwright.stages.person import actor
+from loopwright.stages.names import transition_of
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
@@ -89,8 +90,10 @@ def _deliver(context: Context, opened: Opened, transition: Transition, by: str, 
     return done.sentence
 
 
-def refuse_consent(context: Context, slug: str, transition: Transition, *, reason: str) -> WorkflowView:
-    """Record that a person rejects a transition, and why."""
+def refuse_consent(context: Context, slug: str, origin: str, target: str, *, reason: str) -> WorkflowView:
+    """Reject one transition, and record the reason."""
+    require_person(context.environment, "reject")
+    transition = transition_of(origin, target)
     if not reason.strip():
         raise WrongUsage("a rejection needs a reason", hint="describe what has to change: --reason TEXT")
     with workflows_of(context).changing(slug) as opened:
@@ -101,8 +104,9 @@ def refuse_consent(context: Context, slug: str, transition: Transition, *, reaso
     return view_of(context, snapshot)
 
 
-def sign_subject(context: Context, slug: str, what: str, *, note: str) -> WorkflowView:
-    """Record the signature of a person for the current content."""
+def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> WorkflowView:
+    """Sign off the current content of a slice, of a changed protected file, or of tests that the work breaks."""
+    require_person(context.environment, "sign")
     text = context.tools().redactor.clean(note).text
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "sign")
@@ -143,7 +147,8 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
 
 
 def undo_delivery(context: Context, slug: str) -> ConsentReport:
-    """Restore the files or the branch from before the delivery, then record it."""
+    """Undo a delivered change, all of it or nothing."""
+    require_person(context.environment, "undo")
     with workflows_of(context).changing(slug) as opened:
         at = opened.workflow.at
         delivery = at.delivery if isinstance(at, Done | Archived) else None

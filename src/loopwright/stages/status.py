@@ -119,7 +119,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
 
 
 def view_workflow(context: Context, slug: str) -> WorkflowView:
-    """The current view of a workflow; an interrupted delivery is finished first."""
+    """One workflow: stage, blockers, cost, and the next command. An interrupted delivery is finished first."""
     with workflows_of(context).changing(slug) as opened:
         finish(context, slug)
         snapshot = opened.snapshot()
@@ -218,7 +218,7 @@ def _amounts(spent: Spent) -> dict[str, Any]:
 
 
 def refresh(context: Context, slugs: Iterable[str]) -> None:
-    """Update the stored status of these workflows; `status SLUG` reports why a workflow is unreadable."""
+    """Derive the `state.json` of these workflows again; unreadable workflows are skipped, `show` reports the reason."""
     for slug in slugs:
         with suppress(LoopwrightError):
             view_workflow(context, slug)

@@ -164,7 +164,7 @@ def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
             yield Symptom("evidence chain", "problem", problem.message, FIX)
             return
         rescued = context.store.journal.rescue()
-        recovered = recover(context).runs
+        recovered = recover(context)
         missing = context.store.record_missing(stamp(context.clock()))
         text = f"{problem.message}; intact entries: {rescued.kept}, runs added again: {len(recovered)}"
         text += f", runs without a folder: {len(missing)} ({', '.join(missing[:5])})" if missing else ""

@@ -11,6 +11,7 @@ from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.standing import few
 from loopwright.workflow.verification import Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
@@ -133,7 +134,7 @@ def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
         return
     if not workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
         yield blocker(
-            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=_few(tests.names, tests.broken),
+            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=few(tests.names, tests.broken),
             run=tests.run_id, what=PROJECT_TESTS,
         )  # fmt: skip
 
@@ -151,13 +152,8 @@ def tests_sentence(verification: Verification, *, has_command: bool) -> str:
     if tests is None:
         return "the project's tests did not run on this work"
     if tests.broken:
-        names = _few(tests.names, tests.broken)
+        names = few(tests.names, tests.broken)
         return f"project tests that passed before the work now fail (run {tests.run_id}): {names}"
     if not tests.decides:
         return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
     return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
-
-
-def _few(names: tuple[str, ...], count: int) -> str:
-    shown = names[:5]
-    return ", ".join(shown) + (f" and {count - len(shown)} more" if count > len(shown) else "")

@@ -14,9 +14,9 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.building.controls import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
-from loopwright.stages.context import Context, Tell, workflows_of
+from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
 from loopwright.stages.names import slug_of
-from loopwright.stages.person import actor
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.planning.documents import compose, tell_rivals, write_skeletons
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession
 from loopwright.stages.planning.rounds import plan_in_rounds
@@ -54,9 +54,19 @@ class _PlanMode(Enum):
 
 
 def plan_change(
-    context: Context, name: str, request: PlanRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    name: str,
+    request: PlanRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> WorkflowView:
-    """Enter the stage → write → compose → run the checks on the base → request the approval."""
+    """Plan a workflow, run the checks of the plan on the base, and ask a person to approve it.
+
+    With `request.spec` a person provides the spec; if the workflow does not exist yet, it starts with this spec.
+    """
+    cancellation = cancellation or Cancellation()
+    if request.spec is not None:
+        require_person(context.environment, "plan --direct")
     slug, agent = slug_of(name), agent_for(context, Role.PLANNER, request.agent)
     if request.ask is not None and not agent:
         raise WrongUsage(

@@ -18,7 +18,7 @@ from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Key, Stage, Workflow
 from loopwright.workflow.reviewing import Objection, patch_facts
-from loopwright.workflow.standing import broken_promises
+from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Snapshot
 from loopwright.workflow.verification import Verification
 
@@ -46,7 +46,7 @@ def risk_of(context: Context, verified: Verification, patch: bytes) -> RiskVerdi
 def _moved(snapshot: Snapshot) -> Iterator[Objection]:
     """Approved content that changed after the approval."""
     for key, target in ((Key.PLAN, Stage.PLAN), (Key.BUILD, Stage.BUILD)):
-        for blocker in broken_promises(snapshot.workflow, snapshot.standing, key):
+        for blocker in moved_approvals(snapshot.workflow, snapshot.standing, key):
             yield Objection(target, blocker.message)
 
 

@@ -76,7 +76,10 @@ class _Taking(msgspec.Struct, frozen=True):
 
 
 def take_over_workspace(context: Context, request: TakeOverRequest) -> TakenOver:
-    """Find the source → read it → import workflows → import files and loops → list what was left."""
+    """Import the changes of another tool as workflows, each at clarify. The rows of the report show each entry.
+
+    With `request.dry_run` the rows are the same, but nothing is written.
+    """
     top = find_source(request.tool, request.path)
     in_place = request.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
     source = Source(top)
