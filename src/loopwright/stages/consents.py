@@ -15,11 +15,10 @@ from loopwright.stages.person import actor, require_person
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.audit import immune_digest
+from loopwright.workflow.audit import immune_digest, signed_digest
 from loopwright.workflow.build_gate import PROJECT_TESTS, tests_digest
 from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Stage, Transition
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
-from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
@@ -123,12 +122,10 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> W
 
 
 def _subject(opened: Opened, what: str) -> tuple[str, str]:
-    slices = opened.facts().slices
-    signed_slice = slices.slice(what.upper()) if isinstance(slices, Slices) else None
+    slices, verified = opened.facts().readable_slices, opened.workflow.verification
+    signed_slice = slices.slice(what.upper())
     if signed_slice is not None:
-        tree = opened.workflow.verification.tree if opened.workflow.verification is not None else ""
-        return signed_slice.id, f"{signed_slice.digest}@{tree}"
-    verified = opened.workflow.verification
+        return signed_slice.id, signed_digest(signed_slice, verified)
     if verified is not None and what in verified.judges:
         return what, verified.judges[what]
     if verified is not None and what in verified.immune:
@@ -136,7 +133,7 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
     are_broken = verified is not None and verified.tests is not None and verified.tests.broken
     if verified is not None and what == PROJECT_TESTS and are_broken:
         return what, tests_digest(verified)
-    known = [known_slice.id for known_slice in slices.slices] if isinstance(slices, Slices) else []
+    known = [known_slice.id for known_slice in slices.slices]
     known += [*verified.judges, *verified.immune] if verified is not None else []
     known += [PROJECT_TESTS] if are_broken else []
     raise WorkflowRefused(

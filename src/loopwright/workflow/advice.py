@@ -116,7 +116,7 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
         passed = sum(run.passed for run in verified.checks.values())
         said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
         links.append(EvidenceClaim("the change is built", said, _follows(not standing.readiness.review, "review")))
-        rest = tests_sentence(verified, has_command=facts.gates.has_test_command)
+        rest = tests_sentence(verified, facts.gates)
         links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
         said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"

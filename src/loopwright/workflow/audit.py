@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from loopwright.kernel import codec
+from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check, Slice, Slices
 from loopwright.workflow.verification import Verification
@@ -48,9 +49,9 @@ class Audit(msgspec.Struct, frozen=True):
         return any(line.requirement == requirement and line.status == "covered" for line in self.checklist)
 
 
-def audited(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Audit:
+def audited(workflow: Workflow, facts: Facts) -> Audit:
     """The audit of a workflow in its current state."""
-    return Audit(tuple(_lines(workflow, slices, requirements)))
+    return Audit(tuple(_lines(workflow, facts.readable_slices, facts.requirements)))
 
 
 def render(audit: Audit) -> bytes:

@@ -71,11 +71,6 @@ def _delta(path: Path, domain: str) -> Delta | Damaged:
     return found
 
 
-def _delta_of(change: Path, domain: str) -> Delta | None:
-    found = _delta(change / "specs" / domain / "spec.md", domain)
-    return found if isinstance(found, Delta) else None
-
-
 def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | None) -> Merged | Conflicts:
     """The current spec with a delta merged in, or the conflicts."""
     living = living_of(layout, delta.domain)
@@ -106,12 +101,11 @@ def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damag
     ours = [one for one in deltas.values() if isinstance(one, Delta)]
     found: dict[str, tuple[Conflict, ...]] = {}
     for name in _changes(layout):
+        if name == change_id:
+            continue
         # Reads only deltas of the same domains: there may be a thousand changes.
-        theirs = [
-            one
-            for mine in ours
-            if name != change_id and (one := _delta_of(layout.change(name), mine.domain)) is not None
-        ]
+        paths = ((delta.domain, layout.change(name) / "specs" / delta.domain / "spec.md") for delta in ours)
+        theirs = [delta for domain, path in paths if isinstance(delta := _delta(path, domain), Delta)]
         if theirs and (both := conflicts_between({change_id: ours, name: theirs})):
             found[name] = both
     return found

@@ -20,7 +20,6 @@ from loopwright.workflow.facts import DELTA_PART, Damaged, Facts, Missing
 from loopwright.workflow.model import Archived, Done, Key, Stage, Subject, Transition, UsedApproval, Workflow
 from loopwright.workflow.package import delta_of
 from loopwright.workflow.plan_gate import before_build, change_blockers, lacking, spec_conflicts
-from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Readiness, Standing, moved_approvals, void_approval
 
 
@@ -207,10 +206,8 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """Every requirement of the delta needs proof: a run of Loopwright, or a person's signature."""
-    slices = facts.slices if isinstance(facts.slices, Slices) else Slices(())
-    wanted = {domain: one.requirements for domain, one in facts.deltas.items()}
-    audit = audited(workflow, slices, wanted)
-    names = [f"{domain}: {name}" for domain, listed in wanted.items() for name in listed]
+    audit = audited(workflow, facts)
+    names = [f"{domain}: {name}" for domain, listed in facts.requirements.items() for name in listed]
     missing = [name for name in names if not audit.covers(name)]
     if missing:
         found = blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=", ".join(missing[:5]))

@@ -37,7 +37,6 @@ from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
 from loopwright.workflow.model import Building, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
-from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
@@ -114,12 +113,13 @@ def _enter(opened: Opened, base_tree: str) -> None:
             return
         case Planning():
             standing = opened.standing(base_tree=base_tree)
-            if "plan_package_missing" in {one.code for one in standing.readiness.build}:
+            blockers = standing.readiness.build
+            if "plan_package_missing" in {blocker.code for blocker in blockers}:
                 raise WorkflowRefused(
                     "build_requires_workflow_plan_artifacts",
                     f"{opened.workflow.slug} has no plan yet",
                     next_command=f"loopwright plan {opened.workflow.slug}",
-                    blockers=tuple((one.code, one.message, one.next) for one in standing.readiness.build),
+                    blockers=tuple((blocker.code, blocker.message, blocker.next) for blocker in blockers),
                 )
             opened.apply(c.Enter(transition=Transition.PLAN_BUILD, standing=standing), "tool")
         case Reviewing():
@@ -132,20 +132,20 @@ def _enter(opened: Opened, base_tree: str) -> None:
             )
 
 
-def _new_loop(context: Context, workflow: Workflow, facts: Facts, request: BuildRequest) -> str:
-    slices = facts.slices.slices if isinstance(facts.slices, Slices) else ()
-    wanted = LoopRequest(
+def _new_loop(context: Context, workflow: Workflow, facts: Facts, build: BuildRequest) -> str:
+    slices = facts.readable_slices.slices
+    request = LoopRequest(
         title=f"build {workflow.slug}",
         description=workflow.idea,
         # A pass is develop, validate and a fix; the slices come first.
-        max_iterations=len(slices) + _passes(context, request),
-        agent=request.agent,
+        max_iterations=len(slices) + _passes(context, build),
+        agent=build.agent,
         tags=("build", workflow.slug),
-        tasks=tuple(f"{one.title}: {one.behavior}" for one in slices),
-        task_ids=tuple(one.id for one in slices),
+        tasks=tuple(f"{piece.title}: {piece.behavior}" for piece in slices),
+        task_ids=tuple(piece.id for piece in slices),
         workflow=workflow.slug,
     )
-    return create_loop(context, wanted).loop_id
+    return create_loop(context, request).loop_id
 
 
 def _passes(context: Context, request: BuildRequest) -> int:

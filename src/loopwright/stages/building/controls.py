@@ -23,7 +23,7 @@ from loopwright.stages.context import Context, Tell, loops_of, workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow.cheating import broken, broken_command, judged_by
 from loopwright.workflow.model import Control
-from loopwright.workflow.slices import Check, Slices
+from loopwright.workflow.slices import Check
 from loopwright.workflow.store import Snapshot
 
 
@@ -43,8 +43,8 @@ def run_on_base(
 
     Returns the tree of the project, and what must be recorded; empty if there is no check, or nothing new.
     """
-    slug, slices, known = snapshot.workflow.slug, snapshot.facts.slices, snapshot.workflow.controls
-    if not isinstance(slices, Slices) or not slices.checks:
+    slug, slices, known = snapshot.workflow.slug, snapshot.facts.readable_slices, snapshot.workflow.controls
+    if not slices.checks:
         return "", {}
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
         # Uncommitted changes are part of the tree.

@@ -97,8 +97,8 @@ def clarify_change(
 
 def _built_in_question(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
     challenged = frozenset(taken.presses_on for taken in workflow.rounds if taken.presses_on)
-    asked = next_question(spec, challenged, documents_of(context))
-    return Clarification() if asked is None else Clarification(question=asked.question, presses_on=asked.presses_on)
+    question, presses_on = next_question(spec, challenged, documents_of(context)) or (None, None)
+    return Clarification(question=question, presses_on=presses_on)
 
 
 def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -> AgentRequest[Clarification]:

@@ -35,9 +35,8 @@ from loopwright.workflow.model import (
     Planning,
     Reviewing,
     Transition,
-    UsedApproval,
 )
-from loopwright.workflow.standing import void_parts
+from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Opened
 
 
@@ -82,7 +81,9 @@ def plan_change(
     if mode is _PlanMode.BY_AGENT:
         planned = plan_in_rounds(session, planned.state)
     if mode is _PlanMode.BY_AGENT and request.ask is not None:
-        planned = _compose_again(session, slug)
+        # The person may have edited the plan between the last round and their answer.
+        with workflows_of(context).changing(slug) as opened:
+            planned = ComposedPlan(compose(context, opened, specs), read_plan(opened))
     tell_rivals(context, planned.state.workflow.change_id, planned.deltas, tell)
     _, controls = run_on_base(context, planned.state.snapshot, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
@@ -148,7 +149,7 @@ def _read_spec_file(source: Path) -> bytes:
 def _enter(session: PlanSession, opened: Opened) -> _PlanMode:
     """Enter the plan stage if needed, and choose how the plan is made."""
     context, request = session.context, session.request
-    if _is_changed_during_build(opened):
+    if isinstance(opened.workflow.at, Building) and moved_approvals(opened.workflow, opened.standing(), Key.BUILD):
         return _PlanMode.DURING_BUILD
     if session.agent:
         # Invalid prompts and unknown agents are reported before the planning starts.
@@ -160,12 +161,6 @@ def _enter(session: PlanSession, opened: Opened) -> _PlanMode:
     if not request.agent and read_plan(opened).stays(reviewed=request.is_reviewed(context)):
         return _PlanMode.KEEP
     return _PlanMode.BY_AGENT
-
-
-def _is_changed_during_build(opened: Opened) -> bool:
-    approval = opened.workflow.approval(Key.BUILD)
-    changed = isinstance(approval, UsedApproval) and void_parts(approval, opened.standing())
-    return isinstance(opened.workflow.at, Building) and bool(changed)
 
 
 def _enter_stage(opened: Opened) -> None:
@@ -182,9 +177,3 @@ def _enter_stage(opened: Opened) -> None:
                 f"{opened.workflow.slug} is at {opened.workflow.stage.value}, and cannot be planned at this stage",
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
-
-
-def _compose_again(session: PlanSession, slug: str) -> ComposedPlan:
-    """Compose the plan again: the person may have edited it between the last round and their answer."""
-    with workflows_of(session.context).changing(slug) as opened:
-        return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))

@@ -66,7 +66,7 @@ def review_change(
     )  # fmt: skip
     objections = list(objections_to(context, snapshot, verified, session.request))
     judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
-    rest = tests_sentence(verified, has_command=snapshot.facts.gates.has_test_command)
+    rest = tests_sentence(verified, snapshot.facts.gates)
     notes = (*judgment.notes, rest, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:

@@ -23,17 +23,14 @@ _PROGRAM = re.compile(r"[A-Za-z0-9._+/~-]+")
 
 def check_places(context: Context) -> Iterator[Symptom]:
     """Findings that only a person can resolve; nothing is changed."""
-    workflows = _workflows(context.layout)
-    yield from _lone_changes(context.layout, workflows)
-    yield from _two_places(context.layout)
-    yield from _foreign(context.layout, workflows)
+    layout = context.layout
+    known = (look(layout.workflow(slug)).workflow for slug in layout.workflow_slugs())
+    workflows = [workflow for workflow in known if workflow is not None]
+    yield from _lone_changes(layout, workflows)
+    yield from _two_places(layout)
+    yield from _foreign(layout, workflows)
     yield from _branches(context, workflows)
     yield from _agents(context)
-
-
-def _workflows(layout: Layout) -> list[Workflow]:
-    workflows = (look(layout.workflow(slug)).workflow for slug in layout.workflow_slugs())
-    return [workflow for workflow in workflows if workflow is not None]
 
 
 def _lone_changes(layout: Layout, workflows: list[Workflow]) -> Iterator[Symptom]:

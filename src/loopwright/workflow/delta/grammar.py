@@ -61,10 +61,10 @@ def boundary(line: str) -> int:
     return level if 1 <= level <= 6 and line[level : level + 1] and line[level] in SPACE else 0
 
 
-def is_requirements(line: str) -> bool:
-    """Whether a line starts the requirements of a living spec."""
+def is_section(line: str, title: str) -> bool:
+    """Whether a line starts the section with this title, in any case."""
     found = heading(line)
-    return found is not None and found[0] == 2 and found[1].lower() == "requirements"
+    return found is not None and found[0] == 2 and found[1].lower() == title
 
 
 def plain_name(text: str) -> str:

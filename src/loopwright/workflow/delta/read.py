@@ -14,7 +14,7 @@ from loopwright.workflow.delta.grammar import (
     boundary,
     bullet,
     heading,
-    is_requirements,
+    is_section,
     quoted_name,
     requirement_name,
 )
@@ -73,7 +73,7 @@ def _unclosed(fences: Fences) -> Iterator[DeltaProblem]:
 
 def _living(text: SourceText, fences: Fences) -> LivingSpec:
     lines = text.bare
-    section = next((i for i, line in enumerate(lines) if not fences[i] and is_requirements(line)), None)
+    section = next((i for i, line in enumerate(lines) if not fences[i] and is_section(line, "requirements")), None)
     begin = len(lines) if section is None else section + 1
     end = next((i for i in range(begin, len(lines)) if not fences[i] and boundary(lines[i]) == 2), len(lines))
     starts = [i for i in range(begin, end) if not fences[i] and requirement_name(lines[i]) is not None]
