@@ -17,8 +17,7 @@ from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
-from loopwright.verbs.run import RunOptions, RunReport, run, unlatch
-from loopwright.verbs.watch import watch
+from loopwright.verbs.run import RunOptions, RunReport, run, unlatch, watch
 
 _SHOWN_LINES = 12
 _RUN_EXAMPLES = """\b

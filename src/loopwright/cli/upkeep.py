@@ -36,7 +36,7 @@ def doctor_command(fix: bool, sandbox_root: str | None, project_root: Path, as_j
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]
         fixed = words(" (repaired)") if symptom.health == "fixed" else ""
-        put(f"{mark} {told(symptom.what)}: {told(symptom.said)}{fixed}", fg=color)
+        put(f"{mark} {told(symptom.what)}: {told(symptom.message)}{fixed}", fg=color)
         if symptom.remedy and symptom.health in ("note", "problem"):
             say(f"    → {symptom.remedy}")
     return 0 if healthy else 1
