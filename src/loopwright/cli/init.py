@@ -9,24 +9,21 @@ import click
 import msgspec
 
 from loopwright.cli.language import words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, put, say, say_json
 from loopwright.verbs.init import init, settings
 
-_INIT_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   cd my-project && loopwright init
   loopwright init --layout interop     store plan, blocker and latch where other tools look for them
-"""
-
-
-@click.command(epilog=_INIT_EXAMPLES)
+""")
 @click.option(
     "--layout",
     type=click.Choice(["unified", "interop"]),
     help="Where files are stored; see `loopwright explain settings`.",
 )
 @in_workspace
-def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
+def init_command(layout: str | None, project_root: Path, as_json: bool) -> None:
     """Make this project a workspace: write settings that fit it, and a first plan. Existing files stay unchanged.
 
     In a git repository, the workspace is the top folder of the repository, even if a parent folder is a workspace. To
@@ -45,7 +42,7 @@ def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
                 "test_command": done.detected.test_command,
             }
         )
-        return 0
+        return
     for path in done.written:
         say(f"wrote {path}")
     for path in done.kept:
@@ -57,21 +54,16 @@ def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
     if detected.setup:
         say(f"run in each new sandbox: {', '.join(detected.setup)}")
     put(words("next: `loopwright run`"), fg="green")
-    return 0
 
 
-_SETTINGS_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright settings                       every setting with its origin
   loopwright settings --changed             only settings that are not defaults
   LOOPWRIGHT_RUN_JOBS=4 loopwright settings --json
-"""
-
-
-@click.command(epilog=_SETTINGS_EXAMPLES)
+""")
 @click.option("--changed", is_flag=True, help="Only settings that are not defaults.")
 @in_workspace
-def settings_command(changed: bool, project_root: Path, as_json: bool) -> int:
+def settings_command(changed: bool, project_root: Path, as_json: bool) -> None:
     """Show every setting and where its value comes from.
 
     A later source overrides an earlier one: defaults, your own config.toml, config.toml of the workspace,
@@ -86,12 +78,11 @@ def settings_command(changed: bool, project_root: Path, as_json: bool) -> int:
         ]
         # A setting may be a command or an address that contains a secret.
         click.echo(clean(json.dumps(records, indent=2)).text)
-        return 0
+        return
     width = max((len(f"{setting.section}.{setting.key}") for setting in listed), default=0)
     for setting in listed:
         name = f"{setting.section}.{setting.key}".ljust(width)
         put(f"{name}  {_short(clean(_spelled(setting.value)).text)}  ({setting.origin})")
-    return 0
 
 
 def _spelled(value: object) -> str:

@@ -73,11 +73,11 @@ def command(
     agent: str | None,
     project_root: Path,
     as_json: bool,
-) -> int:
+) -> None:
     """Record a reflection on the current work: what changed, the risk, and the author's self-report."""
     if ctx.invoked_subcommand is not None:
         _hand_down(ctx, ctx.invoked_subcommand)
-        return 0
+        return
     fields = _report(confidence, most_likely_wrong, known)
     if report_file is not None and fields is not None:
         raise WrongUsage(
@@ -87,12 +87,11 @@ def command(
     report = _bounded(report_file) if report_file is not None else fields
     reflection = reflect(context_of(project_root), ReflectionRequest(session, point, report, task_ref, agent))
     _say(reflection, as_json)
-    return 0
 
 
 @command.command("list")
 @in_workspace
-def list_command(project_root: Path, as_json: bool) -> int:
+def list_command(project_root: Path, as_json: bool) -> None:
     """List the reflections of this workspace."""
     reflections = shelf(context_of(project_root))
     if as_json:
@@ -102,7 +101,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
                 "unreadable": [codec.to_builtins(unreadable) for unreadable in reflections.unreadable],
             }
         )
-        return 0
+        return
     for stored in reflections.stored:
         record = stored.reflection
         confidence = words("no confidence")
@@ -117,16 +116,14 @@ def list_command(project_root: Path, as_json: bool) -> int:
             "no reflections yet; record one with `loopwright reflect`, or let an agent record them after "
             "`loopwright install --agent claude` (or codex, or gemini)"
         )
-    return 0
 
 
 @command.command("show", short_help="Show one reflection.")
 @click.argument("name", required=False)
 @in_workspace
-def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
+def show_command(name: str | None, project_root: Path, as_json: bool) -> None:
     """Show the reflection with this file name, or a part of its start. Without NAME: the last reflection."""
     _say(find(context_of(project_root), name), as_json)
-    return 0
 
 
 @command.command("export", short_help="Print all reflections.")
@@ -138,19 +135,18 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
     help="Format; corpus: self-reports with the results of checks, for `analyze calibration`.",
 )
 @in_workspace
-def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, as_json: bool) -> int:
+def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, as_json: bool) -> None:
     """Print all reflections for other programs; --json means --form jsonl. Invalid files go to standard error."""
     context = context_of(project_root)
     if form == "corpus":
         for row in judged(context):
             sys.stdout.buffer.write(codec.to_json_line(row))
-        return 0
+        return
     reflections = shelf(context)
     for text in export(reflections.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
     for unreadable in reflections.unreadable:
         say(f"skipped: {unreadable.name}: not a reflection: {unreadable.why}", err=True)
-    return 0
 
 
 def _hand_down(ctx: click.Context, subcommand: str) -> None:

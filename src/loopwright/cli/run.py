@@ -13,7 +13,7 @@ from types import FrameType
 import click
 
 from loopwright.cli.failures import exit_code_of, say_failure
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, say, say_json
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
@@ -21,17 +21,15 @@ from loopwright.verbs.run import RunOptions, RunReport, run, unlatch
 from loopwright.verbs.watch import watch
 
 _SHOWN_LINES = 12
-_RUN_EXAMPLES = """\b
-Examples:
+
+
+@command_with_examples("""
   loopwright run                                 the plan of the workspace
   loopwright run --plan plan.yaml --jobs 4       another plan, up to four steps at a time
   loopwright run --isolation strict              no network, no home folder, no writes outside the sandbox
   loopwright run --replan-with scripted:t.yaml   after a failure, let an agent write a new plan
   loopwright run --json | jq .type               events as JSON, as they happen
-"""
-
-
-@click.command(epilog=_RUN_EXAMPLES)
+""")
 @click.option("--plan", type=click.Path(path_type=Path), help="Plan file; default: the plan of the workspace.")
 @click.option("--mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is created.")
 @click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")
@@ -127,15 +125,11 @@ def _finish(report: RunReport, as_json: bool) -> int:
     return exit_code_of(report.failure.code, report.failure.signal)
 
 
-_UNLATCH_EXAMPLES = """\b
-Example:
+@command_with_examples("""
   loopwright unlatch && loopwright run
-"""
-
-
-@click.command(epilog=_UNLATCH_EXAMPLES)
+""")
 @in_workspace
-def unlatch_command(project_root: Path, as_json: bool) -> int:
+def unlatch_command(project_root: Path, as_json: bool) -> None:
     """Show why the workspace is latched, and unlatch it. For people only: agents are refused."""
     context = context_of(project_root)
     latch = unlatch(context)
@@ -149,4 +143,3 @@ def unlatch_command(project_root: Path, as_json: bool) -> int:
         say(f"  {latch.reason}")
         say(f"  blocker card: {context.layout.blocker}")
         say("unlatched; run the plan again with `loopwright run`", fg="green")
-    return 0

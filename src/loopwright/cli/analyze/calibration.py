@@ -11,7 +11,7 @@ import msgspec
 from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.experiments import gate_record, say_decision
 from loopwright.cli.analyze.output import analysing, announce, as_record, output_of, progress, show, within
-from loopwright.cli.options import context_of, say, say_json
+from loopwright.cli.options import command_with_examples, context_of, say, say_json
 from loopwright.verbs.calibration import analyze_calibration
 from loopwright.verbs.experiments import (
     Analysed,
@@ -21,18 +21,15 @@ from loopwright.verbs.experiments import (
     analyze_git_history,
 )
 
-_CALIBRATION_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright analyze calibration corpus.jsonl --plot calibration.svg
   loopwright analyze calibration                       the reflections of this workspace, judged by git history
 
 \b
 A line of the corpus: {"confidence": 0.9, "correct": true}. Optional: "point" (before, after, adversarial, hook),
 "task_ref", "session_id", "churn" (lines), "surface" (auth, data, infra, build, ui, test, docs, none).
-"""
-
-
-@click.command(epilog=_CALIBRATION_EXAMPLES)
+""")
 @click.argument("corpus", required=False, type=click.Path(path_type=Path))
 @click.option("--until", metavar="WHEN", help="Judge as of this moment; default: now.")
 @analysing
@@ -44,24 +41,19 @@ def calibration_command(
     record: bool,
     project_root: Path,
     as_json: bool,
-) -> int:
+) -> None:
     """P1: measure whether high confidence predicts correct work better than churn and surface do."""
     output = output_of(form, as_json, plot)
     announce(Experiment.CALIBRATION, output)
     request = AnalysisRequest(until=until, record=record)
     show(analyze_calibration(context_of(project_root), request, corpus, progress(output)), output)
-    return 0
 
 
-_EVERYTHING_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright analyze all
   loopwright analyze all --corpus corpus.jsonl --board board.csv
   loopwright analyze all --plot results.svg            writes results-P1.svg, results-P2.svg and results-P3.svg
-"""
-
-
-@click.command(epilog=_EVERYTHING_EXAMPLES)
+""")
 @click.option(
     "--corpus", type=click.Path(path_type=Path), help="Corpus for P1; default: the reflections of the workspace."
 )
@@ -81,7 +73,7 @@ def everything_command(
     record: bool,
     project_root: Path,
     as_json: bool,
-) -> int:
+) -> None:
     """Run all three experiments, then show whether the gate is open; exit 0 in both cases."""
     output = output_of(form, as_json, plot)
     context = context_of(project_root)
@@ -106,4 +98,3 @@ def everything_command(
         say_json({"results": results, "gate": gate_record(decision)})
     else:
         say_decision(decision)
-    return 0

@@ -9,7 +9,7 @@ import click
 from loopwright.cli.loop.budgets import budget_from, loop_budget_options
 from loopwright.cli.loop.output import exit_code, say_loop, say_standing
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, say
 from loopwright.loop.model import Action, Mode
 from loopwright.verbs.loop.control import (
     accept,
@@ -27,34 +27,27 @@ from loopwright.verbs.loop.control import (
 from loopwright.verbs.loop.look import has_worker, resolve
 
 _at_revision = click.option("--revision", type=int, help="Refuse if the loop is no longer at this revision.")
-_PAUSE_EXAMPLES = """\b
-Examples:
+
+
+@command_with_examples("""
   loopwright loop pause LOOP
   loopwright loop pause LOOP --revision 12      only if the loop is still at revision 12
-"""
-
-
-@click.command(epilog=_PAUSE_EXAMPLES)
+""")
 @click.argument("loop")
 @_at_revision
 @in_workspace
-def pause_command(loop: str, revision: int | None, project_root: Path, as_json: bool) -> int:
+def pause_command(loop: str, revision: int | None, project_root: Path, as_json: bool) -> None:
     """Pause a loop: freeze its processes within a second, and stop the clock of its budget."""
     context = context_of(project_root)
     say_loop(pause(context, resolve(context, loop), revision=revision), as_json=as_json, brief=True)
-    return 0
 
 
-_RESUME_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop resume LOOP
   loopwright loop resume LOOP --detach
   loopwright loop resume LOOP --usd 20        with a new cost limit of 20 USD
   loopwright loop resume LOOP --task-retries 5
-"""
-
-
-@click.command(epilog=_RESUME_EXAMPLES)
+""")
 @click.argument("loop")
 @_at_revision
 @click.option("--no-start", is_flag=True, help="Lift the hold only; `loop start` continues the loop later.")
@@ -93,93 +86,69 @@ def resume_command(
     return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
 
 
-_STOP_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop stop LOOP
   loopwright loop stop LOOP --revision 12      only if the loop is still at revision 12
-"""
-
-
-@click.command(epilog=_STOP_EXAMPLES)
+""")
 @click.argument("loop")
 @_at_revision
 @in_workspace
-def stop_command(loop: str, revision: int | None, project_root: Path, as_json: bool) -> int:
+def stop_command(loop: str, revision: int | None, project_root: Path, as_json: bool) -> None:
     """End a loop for good and stop all its processes. `loop retry` makes another attempt."""
     context = context_of(project_root)
     say_loop(stop(context, resolve(context, loop), revision=revision), as_json=as_json, brief=True)
-    return 0
 
 
-_RETRY_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop retry LOOP
   loopwright loop retry LOOP --max-iterations 30     if the iterations were used up
-"""
-
-
-@click.command(epilog=_RETRY_EXAMPLES)
+""")
 @click.argument("loop")
 @click.option("--max-iterations", type=click.IntRange(1), help="New limit of iterations, counted from the first.")
 @_at_revision
 @in_workspace
 def retry_command(
     loop: str, max_iterations: int | None, revision: int | None, project_root: Path, as_json: bool
-) -> int:
+) -> None:
     """Make another attempt at a loop that failed or is done. The loop keeps its history."""
     context = context_of(project_root)
     retried = retry(context, resolve(context, loop), max_iterations=max_iterations, revision=revision)
     say_loop(retried, as_json=as_json, brief=True)
-    return 0
 
 
-_COMPLETE_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop complete LOOP --reason "released by hand as 2.1.4"
-"""
-
-
-@click.command(epilog=_COMPLETE_EXAMPLES)
+""")
 @click.argument("loop")
 @click.option("--reason", required=True, help="Why the loop is done although its tests did not pass; is recorded.")
 @_at_revision
 @in_workspace
-def complete_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> int:
+def complete_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> None:
     """Close a loop as done, even if its tests do not pass. The reason is recorded. For people only."""
     context = context_of(project_root)
     say_loop(complete(context, resolve(context, loop), reason=reason, revision=revision), as_json=as_json, brief=True)
-    return 0
 
 
-_MODE_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop mode LOOP interactive     a person chooses each action
   loopwright loop mode LOOP auto            the rules choose each action; a loop that waits for a choice continues
-"""
-
-
-@click.command(epilog=_MODE_EXAMPLES)
+""")
 @click.argument("loop")
 @click.argument("mode", type=click.Choice(["auto", "interactive"]))
 @_at_revision
 @in_workspace
-def mode_command(loop: str, mode: Mode, revision: int | None, project_root: Path, as_json: bool) -> int:
+def mode_command(loop: str, mode: Mode, revision: int | None, project_root: Path, as_json: bool) -> None:
     """Set who chooses the next actions of a loop: the rules, or a person. The current action continues."""
     context = context_of(project_root)
     after = set_mode(context, resolve(context, loop), mode, revision=revision)
     say_standing(context, after, as_json=as_json)
-    return 0
 
 
-_CHOOSE_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop choose LOOP validate
   loopwright loop choose LOOP develop --detach
   loopwright loop choose LOOP debug --no-start     record the choice; `loop start` carries it out later
-"""
-
-
-@click.command(epilog=_CHOOSE_EXAMPLES)
+""")
 @click.argument("loop")
 @click.argument("action", type=click.Choice([action.value for action in Action]))
 @_at_revision
@@ -199,20 +168,18 @@ def choose_command(
     return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
 
 
-_ANSWER_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop show LOOP                      shows the open questions and their ids
   loopwright loop answer LOOP D-1 "use SQLite"   then continue with `loopwright loop resume LOOP`
-"""
-
-
-@click.command(epilog=_ANSWER_EXAMPLES)
+""")
 @click.argument("loop")
 @click.argument("decision")
 @click.argument("text")
 @_at_revision
 @in_workspace
-def answer_command(loop: str, decision: str, text: str, revision: int | None, project_root: Path, as_json: bool) -> int:
+def answer_command(
+    loop: str, decision: str, text: str, revision: int | None, project_root: Path, as_json: bool
+) -> None:
     """Answer a question of an agent. The agent gets the answer in its next turn. For people only."""
     context = context_of(project_root)
     loop_id = resolve(context, loop)
@@ -220,23 +187,17 @@ def answer_command(loop: str, decision: str, text: str, revision: int | None, pr
     say_loop(after, as_json=as_json, brief=True)
     if not as_json and not is_held(after) and not has_worker(context, loop_id):
         say(f"  → loopwright loop resume {loop_id}")
-    return 0
 
 
-_ACCEPT_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop accept LOOP --reason "the test was wrong, the new one is right"
-"""
-
-
-@click.command(epilog=_ACCEPT_EXAMPLES)
+""")
 @click.argument("loop")
 @click.option("--reason", default="", help="Why you accept the work; is recorded. Default: the list of doubts.")
 @_at_revision
 @in_workspace
-def accept_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> int:
+def accept_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> None:
     """Accept work that nothing proves, and complete the loop. Your name is recorded. For people only."""
     context = context_of(project_root)
     accepted = accept(context, resolve(context, loop), reason=reason, revision=revision)
     say_standing(context, accepted, as_json=as_json)
-    return 0

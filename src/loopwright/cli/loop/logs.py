@@ -11,7 +11,7 @@ import msgspec
 
 from loopwright.cli.loop.output import signal_code
 from loopwright.cli.loop.told import sentences
-from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
@@ -19,16 +19,13 @@ from loopwright.verbs.loop.agent_logs import Printed
 from loopwright.verbs.loop.follow import agent_output, follow, history
 from loopwright.verbs.loop.look import resolve
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop logs LOOP
   loopwright loop logs LOOP --since 40 --follow     events after revision 40, then new events live
   loopwright loop logs LOOP --agent                 output of its agents
   loopwright loop logs LOOP --json | tail -1
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("loop")
 @click.option("--follow", "following", is_flag=True, help="Print new events until the loop ends; Ctrl-C quits.")
 @click.option("--since", type=click.IntRange(0), default=0, metavar="REVISION", help="Only events after this revision.")

@@ -11,7 +11,7 @@ from loopwright.cli.loop.budgets import budget_from, loop_budget_options
 from loopwright.cli.loop.output import exit_code, say_standing
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, reporting
-from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
@@ -25,15 +25,12 @@ from loopwright.verbs.loop.control import LoopRequest, new_loop, set_mode
 from loopwright.verbs.loop.look import has_worker, resolve, show_loop
 from loopwright.verbs.workflow.build import drive
 
-_NEW_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop new "faster imports" --description "import time below 100 ms"
   loopwright loop new "fix the parser" --task "write a failing test" --task "make it pass" --agent claude
   loopwright loop new "night shift" --max-iterations 50 --usd 10 --task-usd 2 --task-retries 1
-"""
-
-
-@click.command(epilog=_NEW_EXAMPLES)
+""")
 @click.argument("title")
 @click.option("--description", default="", help="The goal; an agent can split it into tasks.")
 @click.option("--task", "tasks", multiple=True, help="A task; can be repeated.")
@@ -66,7 +63,7 @@ def new_command(
     project_root: Path,
     as_json: bool,
     **limits: float | None,
-) -> int:
+) -> None:
     """Create a loop. Start it with `loopwright loop start`."""
     context = context_of(project_root)
     loop = new_loop(
@@ -77,11 +74,9 @@ def new_command(
         ),
     )  # fmt: skip
     say_standing(context, loop, as_json=as_json)
-    return 0
 
 
-_START_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop start LOOP
   loopwright loop start LOOP --detach
   loopwright loop start LOOP --mode auto      from now on the rules choose each action
@@ -90,10 +85,7 @@ Examples:
 \b
 Keys in a terminal: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
 Ctrl-C interrupts the current action; `loop resume` continues it.
-"""
-
-
-@click.command(epilog=_START_EXAMPLES)
+""")
 @click.argument("loop")
 @click.option("--detach", is_flag=True, help="Run in the background, even after this terminal is closed.")
 @click.option(

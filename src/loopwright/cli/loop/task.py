@@ -56,12 +56,11 @@ def command() -> None:
 def add(
     loop: str, description: str, tool: str | None, mode: TaskMode | None, before: str | None, project_root: Path,
     as_json: bool, **limits: float | None,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Add a task."""
     context = context_of(project_root)
     request = TaskRequest(description=description, tool=tool, mode=mode, budget=budget_from(limits))
     say_loop(add_task(context, resolve(context, loop), request, before=before), as_json=as_json)
-    return 0
 
 
 @command.command("edit", short_help="Change a task.")
@@ -76,56 +75,51 @@ def add(
 def edit(
     loop: str, task: str, description: str | None, tool: str | None, mode: TaskMode | None, reopen: bool,
     project_root: Path, as_json: bool, **limits: float | None,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Change a task. While an agent works on the task, only its budget can change."""
     context = context_of(project_root)
     request = TaskRequest(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
     say_loop(edit_task(context, resolve(context, loop), task, request), as_json=as_json)
-    return 0
 
 
 @command.command("done")
 @click.argument("loop")
 @click.argument("task")
 @in_workspace
-def done(loop: str, task: str, project_root: Path, as_json: bool) -> int:
+def done(loop: str, task: str, project_root: Path, as_json: bool) -> None:
     """Mark a task as done because you did it yourself."""
     context = context_of(project_root)
     say_loop(finish_task(context, resolve(context, loop), task), as_json=as_json)
-    return 0
 
 
 @command.command("remove")
 @click.argument("loop")
 @click.argument("task")
 @in_workspace
-def remove(loop: str, task: str, project_root: Path, as_json: bool) -> int:
+def remove(loop: str, task: str, project_root: Path, as_json: bool) -> None:
     """Remove a task."""
     context = context_of(project_root)
     say_loop(remove_task(context, resolve(context, loop), task), as_json=as_json)
-    return 0
 
 
 @command.command("order", short_help="Move tasks to the front, in this order.")
 @click.argument("loop")
 @click.argument("tasks", nargs=-1, required=True)
 @in_workspace
-def order(loop: str, tasks: tuple[str, ...], project_root: Path, as_json: bool) -> int:
+def order(loop: str, tasks: tuple[str, ...], project_root: Path, as_json: bool) -> None:
     """Move these tasks to the front, in this order. The others keep their order behind them."""
     context = context_of(project_root)
     say_loop(order_tasks(context, resolve(context, loop), tasks), as_json=as_json)
-    return 0
 
 
 @command.command("import", short_help="Add the tasks of a file.")
 @click.argument("loop")
 @click.argument("file", type=click.Path(path_type=Path))
 @in_workspace
-def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> int:
+def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> None:
     """Add the tasks of a file: one JSON object or one line of text for each task. All are added, or none."""
     context = context_of(project_root)
     say_loop(import_tasks(context, resolve(context, loop), file), as_json=as_json)
-    return 0
 
 
 @command.command("generate", short_help="Ask an agent for tasks.")
@@ -134,7 +128,7 @@ def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> 
 @click.option("--count", "most", type=click.IntRange(1), help="Limit of tasks.")
 @click.option("--dry-run", is_flag=True, help="Show the proposed tasks without adding them; the turn still costs.")
 @in_workspace
-def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_root: Path, as_json: bool) -> int:
+def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_root: Path, as_json: bool) -> None:
     """Ask an agent for tasks, based on the description of the loop and on the project. All are added, or none.
 
     The turn counts towards the budget of the loop. Use it only while no process drives the loop.
@@ -146,8 +140,7 @@ def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_roo
     if as_json:
         tasks = [task_line(task) for task in report.tasks]
         say_json({"loop_id": report.loop.loop_id, "added": report.added, "tasks": tasks})
-        return 0
+        return
     for task in report.tasks:
         say(f"  {task.id} [{task.tool}] {task.description}")
     say(f"{'tasks added' if report.added else 'tasks proposed, none added'}: {len(report.tasks)}")
-    return 0

@@ -8,7 +8,7 @@ from typing import IO
 import click
 
 from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, put, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import one_line
@@ -16,8 +16,8 @@ from loopwright.kernel.files import shown
 from loopwright.verbs.loop.look import loop_named
 from loopwright.verbs.loop.turn import ManualTurn, await_turn, give_up, hand_in, open_turn
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright build greet --agent interactive --detach
   loopwright loop turn greet --wait              shows the folder, the request and the deadline
   loopwright loop turn greet --done              hands the turn in; then --wait again for the next turn
@@ -25,10 +25,7 @@ Examples:
   loopwright loop turn greet --give-up "the API that this needs does not exist"
 
 LOOP is the id of a loop, or the last characters of the id. SLUG is the workflow that the loop builds.
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("loop", metavar="LOOP|SLUG")
 @click.option("--wait", is_flag=True, help="Wait until a turn is open.")
 @click.option("--done", is_flag=True, help="Hand the turn in: Loopwright reads your changes and runs the checks.")

@@ -9,7 +9,7 @@ import click
 from loopwright.cli.loop.output import exit_code, say_standing, signal_code
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import LoopReporter, is_screen
-from loopwright.cli.options import context_of, in_workspace, say_json_line
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
@@ -18,18 +18,15 @@ from loopwright.stages.context import Context
 from loopwright.verbs.loop.follow import LoopFollower, follow
 from loopwright.verbs.loop.look import resolve
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop watch LOOP               live, in a terminal; q or Ctrl-C quits and the loop continues
   loopwright loop watch LOOP --no-follow   the current status
   loopwright loop watch LOOP --json        a line of JSON for each event and each line of the log
 
 \b
 Keys: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("loop")
 @click.option("--no-follow", is_flag=True, help="Show the current status, set the exit code by it, and quit.")
 @in_workspace

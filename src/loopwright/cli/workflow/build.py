@@ -8,7 +8,7 @@ import click
 
 from loopwright.cli.loop.budgets import budget_from, flight_budget_options
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
@@ -22,18 +22,15 @@ from loopwright.verbs.workflow.build import (
 from loopwright.verbs.workflow.stages import FlightPlan, autopilot
 from loopwright.verbs.workflow.status import show
 
-_BUILD_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright build faster-imports
   loopwright build faster-imports --agent claude --max-iterations 5
   loopwright build faster-imports --no-deslop   with the profile full: skip the cleanup
   loopwright build faster-imports --detach      then follow it: loopwright loop watch LOOP
 
 Control the loop of the build with `loopwright loop pause`, `resume` and `stop`.
-"""
-
-
-@click.command(epilog=_BUILD_EXAMPLES)
+""")
 @click.argument("slug", metavar="SLUG|prd-SLUG.md", required=False)
 @click.option(
     "--from-review",
@@ -76,8 +73,7 @@ def build_command(
     return code
 
 
-_AUTOPILOT_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright autopilot faster-imports --agent claude
   loopwright autopilot faster-imports --agent claude --reviewer codex
   loopwright autopilot faster-imports --agent claude --usd 5 --wall 3600
@@ -85,10 +81,7 @@ Examples:
 The limits cover all stages together, and all autopilot runs of this change. Without options the settings budget.*
 apply. The setting autopilot.may_approve lists the approvals that autopilot may give itself; without "complete", a
 person accepts the result.
-"""
-
-
-@click.command(epilog=_AUTOPILOT_EXAMPLES)
+""")
 @click.argument("slug")
 @click.option("--agent", help="Agent that works; default: agents.roles, then agents.default.")
 @click.option("--reviewer", default="", help="Agent that reviews if the risk requires it; default: agents.roles.")
@@ -100,11 +93,10 @@ person accepts the result.
 def autopilot_command(
     slug: str, agent: str | None, reviewer: str, max_iterations: int, project_root: Path, as_json: bool,
     **limits: float | int | None,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Run all stages with the approvals that your policy allows; stop with a reason if a person is needed."""
     context = context_of(project_root)
     flight = FlightPlan(agent=agent or "", reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
     with stopping_on_signals() as cancellation:
         view = autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
     say_view(view, as_json=as_json)
-    return 0

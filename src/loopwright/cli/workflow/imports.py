@@ -41,7 +41,7 @@ _MOST = 200
 def command(
     tool: Tool, path: Path | None, renames: tuple[str, ...], finished: bool, dry_run: bool, project_root: Path,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Import the workspace of another tool; exit 1 if an entry needs a person."""
     context = context_of(project_root)
     request = TakeOverRequest(
@@ -58,7 +58,6 @@ def command(
         _say(report, tool, dry_run=dry_run)
     if not report.is_whole:
         raise _refusal(report, as_json=as_json)
-    return 0
 
 
 def _refusal(report: TakenOver, *, as_json: bool) -> WorkflowRefused:
