@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 import msgspec
 
 from loopwright.cli.language import words
-from loopwright.cli.options import command_with_examples, context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import (
+    command_with_examples,
+    in_context,
+    put,
+    say,
+    say_json,
+    setting_option,
+)
+from loopwright.stages.context import Context
 from loopwright.verbs.init import init, settings
 
 
@@ -17,19 +24,20 @@ from loopwright.verbs.init import init, settings
   cd my-project && loopwright init
   loopwright init --layout interop     store plan, blocker and latch where other tools look for them
 """)
-@click.option(
+@setting_option(
     "--layout",
+    "workspace.layout",
     type=click.Choice(["unified", "interop"]),
     help="Where files are stored; see `loopwright explain settings`.",
 )
-@in_workspace
-def init_command(layout: str | None, project_root: Path, as_json: bool) -> None:
+@in_context
+def init_command(context: Context, as_json: bool) -> None:
     """Make this project a workspace: write settings that fit it, and a first plan. Existing files stay unchanged.
 
     In a git repository, the workspace is the top folder of the repository, even if a parent folder is a workspace. To
     use a subfolder as a workspace, create the folder `.loopwright` in it first.
     """
-    done = init(context_of(project_root, {("workspace", "layout"): layout}))
+    done = init(context)
     if as_json:
         say_json(
             {
@@ -62,14 +70,13 @@ def init_command(layout: str | None, project_root: Path, as_json: bool) -> None:
   LOOPWRIGHT_RUN_JOBS=4 loopwright settings --json
 """)
 @click.option("--changed", is_flag=True, help="Only settings that are not defaults.")
-@in_workspace
-def settings_command(changed: bool, project_root: Path, as_json: bool) -> None:
+@in_context
+def settings_command(context: Context, changed: bool, as_json: bool) -> None:
     """Show every setting and where its value comes from.
 
     A later source overrides an earlier one: defaults, your own config.toml, config.toml of the workspace,
     LOOPWRIGHT_<SECTION>_<KEY>, options.
     """
-    context = context_of(project_root)
     clean = context.tools().redactor.clean
     listed = [setting for setting in settings(context) if not changed or setting.origin != "default"]
     if as_json:

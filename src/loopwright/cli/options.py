@@ -16,13 +16,19 @@ from loopwright.wiring.build import build_context
 
 __all__ = [
     "command_with_examples", "context_of", "in_context", "in_workspace", "put", "say", "say_json", "say_json_line",
-    "with_sandbox_root",
+    "setting_option", "with_sandbox_root",
 ]  # fmt: skip
 
 
-def with_sandbox_root(command: F) -> F:
-    """--sandbox-root, for commands that look at sandboxes."""
-    return click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")(command)
+_SETTING = "setting"
+
+
+def setting_option(flag: str, setting: str, **attributes: Any) -> Callable[[F], F]:
+    """An option that overrides a setting; `in_context` takes its value."""
+    return click.option(flag, f"{_SETTING}_{setting.replace('.', '_')}", **attributes)
+
+
+with_sandbox_root = setting_option("--sandbox-root", "sandbox.root", help="Folder for sandboxes, outside the project.")
 
 
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
@@ -37,6 +43,8 @@ def in_context(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def call(project_root: Path, **options: Any) -> Any:
-        return command(context_of(project_root), **options)
+        names = [name.split("_", 2) for name in options if name.startswith(_SETTING)]
+        flags = {(section, key): options.pop(f"{_SETTING}_{section}_{key}") for _, section, key in names}
+        return command(context_of(project_root, flags), **options)
 
     return in_workspace(call)

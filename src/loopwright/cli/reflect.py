@@ -10,12 +10,13 @@ import click
 from click.core import ParameterSource
 
 from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import context_of, in_context, in_workspace, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
 from loopwright.reflection.store import Stored
+from loopwright.stages.context import Context
 from loopwright.verbs.judged import judged
 from loopwright.verbs.reflect import ReflectionRequest, ReportInput, export, find, reflect, shelf
 
@@ -90,10 +91,10 @@ def command(
 
 
 @command.command("list")
-@in_workspace
-def list_command(project_root: Path, as_json: bool) -> None:
+@in_context
+def list_command(context: Context, as_json: bool) -> None:
     """List the reflections of this workspace."""
-    reflections = shelf(context_of(project_root))
+    reflections = shelf(context)
     if as_json:
         say_json(
             {
@@ -120,10 +121,10 @@ def list_command(project_root: Path, as_json: bool) -> None:
 
 @command.command("show", short_help="Show one reflection.")
 @click.argument("name", required=False)
-@in_workspace
-def show_command(name: str | None, project_root: Path, as_json: bool) -> None:
+@in_context
+def show_command(context: Context, name: str | None, as_json: bool) -> None:
     """Show the reflection with this file name, or a part of its start. Without NAME: the last reflection."""
-    _say(find(context_of(project_root), name), as_json)
+    _say(find(context, name), as_json)
 
 
 @command.command("export", short_help="Print all reflections.")
@@ -134,10 +135,9 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> None:
     show_default=True,
     help="Format; corpus: self-reports with the results of checks, for `analyze calibration`.",
 )
-@in_workspace
-def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, as_json: bool) -> None:
+@in_context
+def export_command(context: Context, form: Literal["jsonl", "csv", "corpus"], as_json: bool) -> None:
     """Print all reflections for other programs; --json means --form jsonl. Invalid files go to standard error."""
-    context = context_of(project_root)
     if form == "corpus":
         for row in judged(context):
             sys.stdout.buffer.write(codec.to_json_line(row))

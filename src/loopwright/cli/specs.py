@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import click
 import msgspec
 
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.options import command_with_examples, context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WorkflowRefused
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.status import Verified, list_domains, show_domain, verify_specs
 
 _NO_SPECS = "no living specs yet; add a finished change to them with `loopwright archive SLUG`"
@@ -37,10 +37,10 @@ def command() -> None:
   loopwright specs list
   loopwright specs list --json
 """)
-@in_workspace
-def listing_command(project_root: Path, as_json: bool) -> None:
+@in_context
+def listing_command(context: Context, as_json: bool) -> None:
     """List the domains that have a living spec, and how many requirements each kind of proof covers."""
-    domains = list_domains(context_of(project_root))
+    domains = list_domains(context)
     if as_json:
         say_json({"ok": True, "domains": [domain.summary() for domain in domains]})
         return
@@ -63,10 +63,10 @@ def listing_command(project_root: Path, as_json: bool) -> None:
   loopwright specs show shop/cart --json
 """)
 @click.argument("domain")
-@in_workspace
-def show_command(domain: str, project_root: Path, as_json: bool) -> None:
+@in_context
+def show_command(context: Context, domain: str, as_json: bool) -> None:
     """Show the living spec of a domain: each requirement, the change that added it, and what proves it."""
-    spec = show_domain(context_of(project_root), domain)
+    spec = show_domain(context, domain)
     if as_json:
         say_json({"ok": True, **spec.document()})
         return
@@ -93,11 +93,11 @@ _MARKS = {"holds": ("✓", "green"), "broken": ("✗", "red"), "unavailable": ("
 Exits with 1 if a requirement no longer holds, or if its check could not run.
 """)
 @click.argument("domain", required=False)
-@in_workspace
-def verify_command(domain: str | None, project_root: Path, as_json: bool) -> None:
+@in_context
+def verify_command(context: Context, domain: str | None, as_json: bool) -> None:
     """Run the checks of the living specs on the current tree, and list each requirement that no longer holds."""
     with stopping_on_signals() as cancellation:
-        verified = verify_specs(context_of(project_root), domain, cancellation)
+        verified = verify_specs(context, domain, cancellation)
     wrong = [requirement for requirement in verified if requirement.is_wrong]
     if as_json:
         say_json({"ok": not wrong, "requirements": [msgspec.to_builtins(requirement) for requirement in verified]})

@@ -10,8 +10,9 @@ import msgspec
 
 from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.experiments import gate_record, say_decision
-from loopwright.cli.analyze.output import analysing, announce, as_record, output_of, progress, show, within
-from loopwright.cli.options import command_with_examples, context_of, say, say_json
+from loopwright.cli.analyze.output import Output, analysing, announce, as_record, progress, show, within
+from loopwright.cli.options import command_with_examples, say, say_json
+from loopwright.stages.context import Context
 from loopwright.verbs.calibration import analyze_calibration
 from loopwright.verbs.experiments import (
     Analysed,
@@ -33,20 +34,10 @@ A line of the corpus: {"confidence": 0.9, "correct": true}. Optional: "point" (b
 @click.argument("corpus", required=False, type=click.Path(path_type=Path))
 @click.option("--until", metavar="WHEN", help="Judge as of this moment; default: now.")
 @analysing
-def calibration_command(
-    corpus: Path | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
-) -> None:
+def calibration_command(context: Context, request: AnalysisRequest, output: Output, corpus: Path | None) -> None:
     """P1: measure whether high confidence predicts correct work better than churn and surface do."""
-    output = output_of(form, as_json, plot)
     announce(Experiment.CALIBRATION, output)
-    request = AnalysisRequest(until=until, record=record)
-    show(analyze_calibration(context_of(project_root), request, corpus, progress(output)), output)
+    show(analyze_calibration(context, request, corpus, progress(output)), output)
 
 
 @command_with_examples("""
@@ -63,22 +54,10 @@ def calibration_command(
 @within
 @analysing
 def everything_command(
-    corpus: Path | None,
-    board: Path | None,
-    revision: str,
-    since: str | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
+    context: Context, request: AnalysisRequest, output: Output, corpus: Path | None, board: Path | None
 ) -> None:
     """Run all three experiments, then show whether the gate is open; exit 0 in both cases."""
-    output = output_of(form, as_json, plot)
-    context = context_of(project_root)
-    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    count = progress(output)
+    plot, count = output.plot, progress(output)
     experiments: dict[Experiment, Callable[[], Analysed]] = {
         Experiment.CALIBRATION: lambda: analyze_calibration(context, request, corpus, count),
         Experiment.GIT_HISTORY: lambda: analyze_git_history(context, request, count),

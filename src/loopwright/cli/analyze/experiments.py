@@ -8,10 +8,11 @@ import click
 
 from loopwright.analysis.preregistered import Experiment
 from loopwright.analysis.store import Closed, Open
-from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
-from loopwright.cli.options import command_with_examples, context_of, in_workspace, say, say_json
+from loopwright.cli.analyze.output import Output, analysing, announce, progress, show, within
+from loopwright.cli.options import command_with_examples, in_context, say, say_json
 from loopwright.errors import GateClosed
 from loopwright.kernel.codec import to_builtins
+from loopwright.stages.context import Context
 from loopwright.verbs.experiments import AnalysisRequest, analyze_board_history, analyze_gate, analyze_git_history
 
 
@@ -23,21 +24,10 @@ from loopwright.verbs.experiments import AnalysisRequest, analyze_board_history,
 """)
 @within
 @analysing
-def git_history_command(
-    revision: str,
-    since: str | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
-) -> None:
+def git_history_command(context: Context, request: AnalysisRequest, output: Output) -> None:
     """P2: find failures (reverts, fixes soon after a feature), and what would have caught them."""
-    output = output_of(form, as_json, plot)
     announce(Experiment.GIT_HISTORY, output)
-    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    show(analyze_git_history(context_of(project_root), request, progress(output)), output)
+    show(analyze_git_history(context, request, progress(output)), output)
 
 
 @command_with_examples("""
@@ -50,32 +40,21 @@ def git_history_command(
 @within
 @analysing
 def board_history_command(
-    export: Path | None,
-    task_files: tuple[str, ...],
-    revision: str,
-    since: str | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
+    context: Context, request: AnalysisRequest, output: Output, export: Path | None, task_files: tuple[str, ...]
 ) -> None:
     """P3: measure the share of completed tasks whose result a machine can judge within 30 days."""
-    output = output_of(form, as_json, plot)
     announce(Experiment.BOARD_HISTORY, output)
-    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    show(analyze_board_history(context_of(project_root), request, export, task_files, progress(output)), output)
+    show(analyze_board_history(context, request, export, task_files, progress(output)), output)
 
 
 @command_with_examples("""
   loopwright analyze gate            exit 0: open; exit 1 (GATE_CLOSED): lists each reason and the next command
   loopwright analyze gate --json
 """)
-@in_workspace
-def gate_command(project_root: Path, as_json: bool) -> None:
+@in_context
+def gate_command(context: Context, as_json: bool) -> None:
     """Show whether the gate of the closed loop is open: P1, P2 and P3 must be recorded and passed."""
-    decision = analyze_gate(context_of(project_root))
+    decision = analyze_gate(context)
     if as_json:
         say_json(gate_record(decision))
     else:

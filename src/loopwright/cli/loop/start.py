@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.cli.loop.budgets import budget_from, loop_budget_options
+from loopwright.cli.loop.options import in_loop, loop_budget_options
 from loopwright.cli.loop.output import exit_code, say_standing
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, reporting
-from loopwright.cli.options import command_with_examples, context_of, in_workspace, say, say_json_line
+from loopwright.cli.options import command_with_examples, in_context, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
@@ -22,7 +23,7 @@ from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached, write_failure
 from loopwright.verbs.loop.control import LoopRequest, new_loop, set_mode
-from loopwright.verbs.loop.look import has_worker, resolve, show_loop
+from loopwright.verbs.loop.look import has_worker, show_loop
 from loopwright.verbs.workflow.build import drive
 
 
@@ -50,30 +51,10 @@ from loopwright.verbs.workflow.build import drive
 @click.option("--tag", "tags", multiple=True, help="A tag; can be repeated.")
 @click.option("--priority", type=int, default=0, show_default=True, help="Priority; a higher number comes first.")
 @loop_budget_options
-@in_workspace
-def new_command(
-    title: str,
-    description: str,
-    tasks: tuple[str, ...],
-    agent: str,
-    max_iterations: int | None,
-    mode: Mode,
-    tags: tuple[str, ...],
-    priority: int,
-    project_root: Path,
-    as_json: bool,
-    **limits: float | None,
-) -> None:
+@in_context
+def new_command(context: Context, as_json: bool, **options: Any) -> None:
     """Create a loop. Start it with `loopwright loop start`."""
-    context = context_of(project_root)
-    loop = new_loop(
-        context,
-        LoopRequest(
-            title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
-            priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), tasks=tasks,
-        ),
-    )  # fmt: skip
-    say_standing(context, loop, as_json=as_json)
+    say_standing(context, new_loop(context, LoopRequest(**options)), as_json=as_json)
 
 
 @command_with_examples("""
@@ -94,9 +75,9 @@ Ctrl-C interrupts the current action; `loop resume` continues it.
     help="From now on, who chooses each action: auto: the rules; interactive: a person.",
 )
 @click.option("--failure-file", type=click.Path(path_type=Path), hidden=True)
-@in_workspace
+@in_loop
 def start_command(
-    loop: str, detach: bool, mode: Mode | None, failure_file: Path | None, project_root: Path, as_json: bool
+    context: Context, loop_id: str, detach: bool, mode: Mode | None, failure_file: Path | None, as_json: bool
 ) -> int:
     """Run a loop here until it is done, fails or is held. You can pause or stop it from another terminal.
 
@@ -105,8 +86,6 @@ def start_command(
     Exit codes: 0 done, or paused by a person; 11 held (budget, quota, blocker, decision: the hold shows its code);
     12 failed, stopped, or out of iterations; 14 nothing proves the work (see `loop accept`); 130 and 143 interrupted.
     """
-    context = context_of(project_root)
-    loop_id = resolve(context, loop)
     if mode is not None:
         set_mode(context, loop_id, mode)
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.options import command_with_examples, context_of, in_workspace, say
+from loopwright.cli.options import command_with_examples, in_context, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WrongUsage
@@ -39,13 +39,18 @@ not overwrite a plan that you started, unless you name the agent with --agent.
 @click.option("--deliberate", is_flag=True, help="Let an architect and a critic read the plan, as in the profile full.")
 @click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Limit of rounds.")
 @click.option("--agent", help="Agent that plans; default: agents.roles, then agents.default, then you.")
-@in_workspace
+@in_context
 def command(
-    slug: str, direct: Path | None, interactive: bool, deliberate: bool, max_iterations: int, agent: str | None,
-    project_root: Path, as_json: bool,
-) -> None:  # fmt: skip
+    context: Context,
+    slug: str,
+    direct: Path | None,
+    interactive: bool,
+    deliberate: bool,
+    max_iterations: int,
+    agent: str | None,
+    as_json: bool,
+) -> None:
     """Turn a spec into slices, checks and a spec delta. Each check runs on the base, where it must fail."""
-    context = context_of(project_root)
     if interactive and as_json:
         raise WrongUsage(
             "--interactive asks questions in the terminal, which --json excludes",
