@@ -79,7 +79,8 @@ WORDS = (
 )  # fmt: skip
 # Functions whose strings are not messages: patterns, keys, prompts, formats that are parsed.
 _NO_MESSAGES_IN = {
-    "compile", "getLogger", "encode", "option", "argument", "command", "group", "version_option", "Literal",
+    "compile", "getLogger", "encode", "option", "setting_option", "argument", "command", "command_with_examples",
+    "group", "version_option", "Literal",
 }  # fmt: skip
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _COMMAND = re.compile(r"^[^`]*(?:\bloopwright [a-z]+|\bgit (?:diff|init)\b)")
