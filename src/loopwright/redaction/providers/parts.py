@@ -1,11 +1,31 @@
-"""Pieces of pattern which several rules share: a UUID, a named value, a password within a URL."""
+"""What several rules share: pieces of pattern, and whole rules for a key of a fixed shape.
+
+A shape is written like an example: `gsk_<alnum:52>`, or `<alnum:48,56>` for a range of lengths, or `<uuid>`.
+"""
 
 from __future__ import annotations
 
 import re
 
+from loopwright.redaction.model import SecretRule
+
 UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
 UUID_EXAMPLE = "<hex:8>-<hex:4>-<hex:4>-<hex:4>-<hex:12>"
+
+_CLASSES = {
+    "alnum": "[A-Za-z0-9]",
+    "lower": "[a-z]",
+    "digit": "[0-9]",
+    "hex": "[0-9a-f]",
+    "HEX": "[0-9A-F]",
+    "anyhex": "[0-9A-Fa-f]",
+    "lowernum": "[a-z0-9]",
+    "uppernum": "[A-Z0-9]",
+    "base32": "[A-Z2-7]",
+    "base64url": "[A-Za-z0-9_-]",
+}
+_UUID_SHAPE = "<anyhex:8>-<anyhex:4>-<anyhex:4>-<anyhex:4>-<anyhex:12>"
+_PLACEHOLDER = re.compile(r"<(\w+):(\d+)(?:,(\d+))?>")
 
 _CREDENTIAL_WORD = r"[a-z0-9_. -]{0,30}(?:key|token|secret|passw|auth|credential)"
 # The backslashes are for text that is itself quoted within JSON.
@@ -53,3 +73,48 @@ def password_in_url(schemes: str) -> str:
         rf"|{character}{{16,160}}"
     )
     return rf"""\b(?:{schemes})://[^ \t\r\n:@/"'`<>]{{0,80}}:({password})@[A-Za-z0-9\[]"""
+
+
+def key_rule(id: str, provider: str, shape: str, misses: tuple[str, ...] = ()) -> SecretRule:  # noqa: A002 -- its field
+    """A rule for a key that begins with a literal of its own and is recognized wherever it stands."""
+    shape = shape.replace("<uuid>", _UUID_SHAPE)
+    # A hyphen at the end of a key is no word border.
+    border = r"\b({})(?:[^A-Za-z0-9_-]|$)" if "base64url" in shape.rpartition("<")[2] else r"\b{}\b"
+    shortest, longest, cut, overlong = _examples(shape)
+    name = id.upper().replace("-", "_")
+    return SecretRule(id, provider, (shape.partition("<")[0].lower(),), border.format(_pattern(shape)),
+        hits=(f"{name}={shortest}", longest), misses=(cut, overlong, f"x{shortest}", *misses))
+
+
+def assigned_rule(id: str, provider: str, names: str, shape: str, misses: tuple[str, ...] = ()) -> SecretRule:  # noqa: A002
+    """A rule for a key that is recognized only after a name: see `assigned`. `names` are separated by bars."""
+    shape = shape.replace("<uuid>", _UUID_SHAPE)
+    first, *_ = spelled = names.split("|")
+    keywords = tuple(keyword for name in spelled for keyword in (spellings(name) if "_" in name else (name,)))
+    shortest, longest, cut, overlong = _examples(shape)
+    return SecretRule(id, provider, keywords, assigned(names, _pattern(shape)),
+        hits=(f"{first.upper()}_API_KEY={shortest}", f'"{spelled[-1]}_token": "{longest}"'),
+        misses=(shortest, f"{first}: {shortest}", f"{first.upper()}_ID={shortest}", f"{first.upper()}_API_KEY=$KEY",
+                f"{first}_key={cut}", f"{first}_key={overlong}", *misses))
+
+
+def _pattern(shape: str) -> str:
+    literals = [re.escape(literal).replace(r"\-", "-") for literal in _PLACEHOLDER.split(shape)[::4]]
+    classes = [
+        f"{_CLASSES[match[1]]}{{{match[2]}{',' + match[3] if match[3] else ''}}}"
+        for match in _PLACEHOLDER.finditer(shape)
+    ]
+    return "".join(f"{literal}{char_class}" for literal, char_class in zip(literals, [*classes, ""], strict=True))
+
+
+def _examples(shape: str) -> tuple[str, str, str, str]:
+    """A shape's shortest and longest key, and two that are one character too short or too long."""
+    shortest = _PLACEHOLDER.sub(r"<\1:\2>", shape)
+    longest = _PLACEHOLDER.sub(lambda match: f"<{match[1]}:{match[3] or match[2]}>", shape)
+    return shortest, longest, _with_last_length(shortest, -1), _with_last_length(longest, 1)
+
+
+def _with_last_length(example: str, more: int) -> str:
+    before, _, last = example.rpartition(":")
+    length, _, end = last.partition(">")
+    return f"{before}:{int(length) + more}>{end}"
