@@ -77,17 +77,18 @@ DEFINITIONS_LEFT_OUT = {
     ),
 }
 _BY_TEMPLATE = " (by template)"
-# Click's own texts: on a --help page, and in usage errors.
+# Click's own texts: on a --help page, and in usage errors. Some differ between its versions.
 HEADINGS = ("Usage:", "Options", "Commands", "default: ", "required")
 CLICK = (
-    "No such option: {name}", "No such command {name}.",
+    "No such option: {name}", "No such option {name}.", "No such command {name}.",
+    "No such option {name}. Did you mean {other}?", "No such option {name}. (Did you mean one of: {others}?)",
     "No such option: {name} Did you mean {other}?", "No such option: {name} (Possible options: {others})",
     "Missing argument {name}.", "Missing option {name}.", "Missing parameter: {name}", "Missing command.",
     "Invalid value: {message}", "Invalid value for {name}: {message}", "Got unexpected extra argument ({names})",
     "Got unexpected extra arguments ({names})", "Option {name} requires an argument.",
     "Option {name} does not take a value.", "{value} is not one of {choices}.", "{value} is not a valid integer.",
     "{value} is not in the range {range}.", "{value} is not a valid {kind}.",
-    "No such command {name}. Did you mean {other}?",
+    "No such command {name}. Did you mean {other}?", "No such command {name}. (Did you mean one of: {others}?)",
     "{what} {path} does not exist.", "{what} {path} is a directory.", "{what} {path} is a file.",
 )  # fmt: skip
 # Words that are filled into messages as facts, and names that are keys in the source.
