@@ -47,7 +47,7 @@ def parse_command(command: object) -> InterpreterCommand | ScriptCommand | None:
     """The command as one of ours; None for any other command, however similar."""
     if not isinstance(command, str) or len(command) > _LONGEST:
         return None
-    match _words(command):
+    match _shell_words(command):
         case [interpreter, *options, hook, verb] if options == _OPTIONS and verb in _VERBS:
             return InterpreterCommand(interpreter, hook, verb) if _path_parts(hook)[-3:] == _HOOK_PATH else None
         case [script, verb] if verb in _VERBS and _path_parts(script)[-1] in _SCRIPTS:
@@ -185,7 +185,7 @@ def _group_without_ours(group: Any) -> Any | None:
     return {**group, "hooks": left} if left else None
 
 
-def _words(command: str) -> list[str]:
+def _shell_words(command: str) -> list[str]:
     """The command's words as a shell splits them, operators apart; no words when a quote is open."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&`\n")
     lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t"
