@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import click
-from not_said import NOT_SAID
+from not_messages import NOT_MESSAGES
 
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
@@ -58,7 +58,7 @@ DEFINITIONS_LEFT_OUT = {
     ),
     "wording/catalogue.py": ("a mark in the catalogue", "BY_TEMPLATE"),
     "sandbox/landlock_launcher.py": ("runs without a catalogue", "close_network main"),
-    "sandbox/copy_worker.py": ("the same", "copy_one"),
+    "sandbox/copy_worker.py": ("the same", "copy_file"),
     "sandbox/probe.py": ("a shell script", "_ATTEMPTS"),
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
     "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
@@ -121,7 +121,7 @@ def sentences() -> dict[str, list[str]]:
             _, left_out = DEFINITIONS_LEFT_OUT.get(name, ("", ""))
             tree.body = [node for node in tree.body if not _defined(node) & set(left_out.split())]
             for template, is_named in _of_module(tree):
-                if template not in NOT_SAID:
+                if template not in NOT_MESSAGES:
                     place = f"{name}{_BY_TEMPLATE}" if is_named else name
                     places_by_template.setdefault(template, []).append(place)
     for kind, templates in (("click", CLICK), ("words", WORDS), (f"click{_BY_TEMPLATE}", HEADINGS)):

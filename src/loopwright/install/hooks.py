@@ -147,7 +147,7 @@ def without_commands(document: Document) -> Document:
         if not isinstance(groups, list) or not any(map(_our_commands, groups)):
             kept[event] = groups
             continue
-        left = [group for group in map(_group_without_ours, groups) if group is not None]
+        left = [group for group in map(_without_our_entries, groups) if group is not None]
         if left:
             kept[event] = left
     rest = {key: value for key, value in document.items() if key != "hooks"}
@@ -171,17 +171,17 @@ def _group(command: str) -> Document:
 
 def _our_commands(group: Any) -> list[str]:
     entries = group.get("hooks") if isinstance(group, dict) else None
-    return [entry["command"] for entry in entries if _is_ours(entry)] if isinstance(entries, list) else []
+    return [entry["command"] for entry in entries if _is_our_entry(entry)] if isinstance(entries, list) else []
 
 
-def _is_ours(entry: Any) -> bool:
+def _is_our_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and parse_command(entry.get("command")) is not None
 
 
-def _group_without_ours(group: Any) -> Any | None:
+def _without_our_entries(group: Any) -> Any | None:
     if not _our_commands(group):
         return group
-    left = [entry for entry in group["hooks"] if not _is_ours(entry)]
+    left = [entry for entry in group["hooks"] if not _is_our_entry(entry)]
     return {**group, "hooks": left} if left else None
 
 
