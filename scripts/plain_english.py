@@ -24,7 +24,7 @@ _SOURCE = ("src/loopwright", "scripts")
 _WORD_OF_NAME = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 # Files that quote other texts: patterns of secrets, pre-registered texts, recorded outputs.
 _QUOTED = (
-    "scripts/plain_english", "src/loopwright/redaction/providers/", "src/loopwright/analysis/preregistered.py",
+    "scripts/plain_english", "tests/scripts/test_plain_english.py", "src/loopwright/redaction/providers/", "src/loopwright/analysis/preregistered.py",
     "tests/goldens/", "bench/RESULTS.md",
 )  # fmt: skip
 
