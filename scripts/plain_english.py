@@ -24,8 +24,8 @@ _SOURCE = ("src/loopwright", "scripts")
 _WORD_OF_NAME = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 # Files that quote other texts: patterns of secrets, pre-registered texts, recorded outputs.
 _QUOTED = (
-    "scripts/plain_english", "tests/scripts/test_plain_english.py", "src/loopwright/redaction/providers/", "src/loopwright/analysis/preregistered.py",
-    "tests/goldens/", "bench/RESULTS.md",
+    "scripts/plain_english", "tests/scripts/test_plain_english.py", "src/loopwright/redaction/providers/",
+    "src/loopwright/analysis/preregistered.py", "tests/goldens/", "bench/RESULTS.md",
 )  # fmt: skip
 
 
