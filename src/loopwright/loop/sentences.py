@@ -5,7 +5,7 @@ A sentence consists of several parts, and each part is translated by its own tem
 
 from __future__ import annotations
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, TaskKind, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
@@ -141,7 +141,7 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
             asked = _asked(turn, say)
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=one):
-            return say.translate(takeover_in_words(one))
+            return say.translate(takeover_sentence(one))
         case e.CostCounted(spent=spent):
             return say.words("cost: {spent}", spent=_spent_in_words(spent, say))
         case e.ProgressNoted(text=text, by="worker"):
