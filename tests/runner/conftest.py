@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,9 @@ from loopwright.redaction.seed_rules import expand
 from loopwright.runner.events import Emitter
 from loopwright.runner.request import Environment, RunLimits
 from loopwright.runner.run_step import StepContext
-from loopwright.sandbox.model import SandboxFolders, SandboxView
+from loopwright.runner.turn_sandbox import open_turn_sandbox
+from loopwright.sandbox.model import Confinement, Mode, SandboxFolders, SandboxView
+from loopwright.sandbox.port import Sandbox
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.workspace.settings_model import SecretsSettings
 
@@ -62,3 +65,30 @@ def context(tmp_path, redactor, cancellation, events):
         freezer=Freezer(),
     )
     lock.release()
+
+
+class Recording(Unconfined):
+    """Notes how programs are started."""
+
+    def __init__(self):
+        self.launched = []
+
+    def launch(self, view, argv, *, cwd, env, network):
+        self.launched.append((view, network))
+        return super().launch(view, argv, cwd=cwd, env=env, network=network)
+
+
+@pytest.fixture
+def sandbox(tmp_path):
+    place = SandboxFolders(tmp_path / "sandboxes" / "one")
+    for folder in (place.repo, place.tmp, place.home):
+        folder.mkdir(parents=True)
+    view = SandboxView(place, tmp_path / "project", tmp_path / "sandboxes")
+    confinement = Confinement("none", "none", writes_confined=False, home_hidden=False, network="open", processes="")
+    return Sandbox(place, Mode.COPY, SimpleNamespace(), view, Recording(), confinement, ())
+
+
+@pytest.fixture
+def turn_sandbox(sandbox, redactor):
+    environment = Environment({"PATH": os.environ["PATH"]}, ("PATH",))
+    return open_turn_sandbox(sandbox, environment, redactor, 1 << 20, "the work", Freezer())
