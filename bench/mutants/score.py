@@ -89,7 +89,8 @@ def _settings(package: dict[str, Any], sources: list[Path]) -> str:
     """The settings of pytest and mypy as here, and of mutmut for this package."""
     here = tomlkit.parse((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     without = " and ".join(f"not {name}" for name in package.get("without", ()))
-    hanging = [f"--timeout={package['timeout_s']}"] if "timeout_s" in package else []
+    # The thread method ends the process, even if the teardown of a test hangs.
+    hanging = [f"--timeout={package['timeout_s']}", "--timeout-method=thread"] if "timeout_s" in package else []
     tool = {
         "pytest": here["tool"]["pytest"],  # type: ignore[index]
         "mypy": {**_STRICT, "overrides": here["tool"]["mypy"]["overrides"]},  # type: ignore[index]
