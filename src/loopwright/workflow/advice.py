@@ -57,7 +57,7 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
 def next_command(workflow: Workflow, standing: Standing) -> str:
     """The exact command that comes next."""
     slug = workflow.slug
-    open_decision = next((one for one in workflow.decisions if one.answer is None), None)
+    open_decision = next((decision for decision in workflow.decisions if decision.answer is None), None)
     if open_decision is not None:
         return f'loopwright answer {slug} {open_decision.id} "…"'
     if isinstance(workflow.at, Archived):
@@ -87,17 +87,17 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
         "done": Transition.REVIEW_DONE,
         "rollback": Transition.REVIEW_PLAN,
     }
-    found = {}
+    document = {}
     for name, usual in named.items():
         approval = workflow.approval(usual.key)
         transition = usual if isinstance(approval, NotRequested) else approval.transition
         holds = isinstance(approval, Approved | UsedApproval) and not void_parts(approval, standing)
-        found[name] = {
+        document[name] = {
             "authorized": holds,
             "approval_status": status_of(approval, standing),
             "transition": transition.value,
         }
-    return found
+    return document
 
 
 def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[EvidenceClaim, ...]:
@@ -107,20 +107,20 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
     ]
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
-        said = f"{len(workflow.controls)} checks ran on the base; {passed} already pass there"
+        basis = f"{len(workflow.controls)} checks ran on the base; {passed} already pass there"
         links.append(
-            EvidenceClaim("the plan can be built and checked", said, _follows(not standing.readiness.build, "build"))
+            EvidenceClaim("the plan can be built and checked", basis, _follows(not standing.readiness.build, "build"))
         )
     verified = workflow.verification
     if verified is not None:
         passed = sum(run.passed for run in verified.checks.values())
-        said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
-        links.append(EvidenceClaim("the change is built", said, _follows(not standing.readiness.review, "review")))
+        basis = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
+        links.append(EvidenceClaim("the change is built", basis, _follows(not standing.readiness.review, "review")))
         rest = tests_sentence(verified, facts.gates)
         links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
-        said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
-        links.append(EvidenceClaim("the change was reviewed", said, _follows(not standing.readiness.done, "done")))
+        basis = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
+        links.append(EvidenceClaim("the change was reviewed", basis, _follows(not standing.readiness.done, "done")))
     return tuple(links)
 
 

@@ -29,25 +29,25 @@ _NOTE = "from the spec, the slices and the deltas; remove this line to own the f
 def development_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
     """The slices in build order."""
     page = _page(say.words("Development plan: {slug}", slug=slug), slug, say, _IN_ORDER)
-    for one in slices.slices:
-        after = say.words("After {names}. ", names=", ".join(one.blocked_by)) if one.blocked_by else ""
+    for piece in slices.slices:
+        after = say.words("After {names}. ", names=", ".join(piece.blocked_by)) if piece.blocked_by else ""
         who = (
             say.words("A person signs this slice.")
-            if one.type == "HITL"
+            if piece.type == "HITL"
             else say.words("An agent builds this slice alone.")
         )
-        page = page.with_section(f"{one.id} {one.title}", f"{one.behavior}\n\n{after}{who}")
+        page = page.with_section(f"{piece.id} {piece.title}", f"{piece.behavior}\n\n{after}{who}")
     return page
 
 
 def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
     """The checks of each slice."""
     page = _page(say.words("Test plan: {slug}", slug=slug), slug, say, _JUDGED)
-    for one in slices.slices:
-        lines = [f"- {line}" for line in one.acceptance_criteria]
-        lines += ["", say.words("Signal: {signal}", signal=one.verification_signal), ""]
-        lines += [_check_line(check, say) for check in one.checks]
-        page = page.with_section(f"{one.id} {one.title}", "\n".join(lines))
+    for piece in slices.slices:
+        lines = [f"- {line}" for line in piece.acceptance_criteria]
+        lines += ["", say.words("Signal: {signal}", signal=piece.verification_signal), ""]
+        lines += [_check_line(check, say) for check in piece.checks]
+        page = page.with_section(f"{piece.id} {piece.title}", "\n".join(lines))
     return page
 
 
@@ -64,7 +64,7 @@ def test_spec(slug: str, spec: Spec, slices: Slices, say: Catalogue) -> Page:
     """How the work is judged, in one place."""
     page = _page(say.words("Test spec: {slug}", slug=slug), slug, say, _JUDGED)
     page = page.with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
-    lines = [f"- {one.id} {one.title}: {one.verification_signal}" for one in slices.slices]
+    lines = [f"- {piece.id} {piece.title}: {piece.verification_signal}" for piece in slices.slices]
     checks = [_check_line(check, say) for check in slices.checks]
     return page.with_section("Verification Steps", "\n".join([*lines, "", *checks]))
 
@@ -116,10 +116,10 @@ def _check_line(check: Check, say: Catalogue) -> str:
     return f"- {check.id}{kind}: `{check.command}`"
 
 
-def _steps(one: Slice, say: Catalogue) -> list[str]:
-    signed = [say.words("a person signs: loopwright sign SLUG {id}", id=one.id)] if one.type == "HITL" else []
-    passes = [say.words("{id} passes", id=check.id) for check in one.checks]
-    return [*one.acceptance_criteria, *passes, *signed]
+def _steps(piece: Slice, say: Catalogue) -> list[str]:
+    signed = [say.words("a person signs: loopwright sign SLUG {id}", id=piece.id)] if piece.type == "HITL" else []
+    passes = [say.words("{id} passes", id=check.id) for check in piece.checks]
+    return [*piece.acceptance_criteria, *passes, *signed]
 
 
 _NOTHING = "(not documented)"

@@ -32,20 +32,22 @@ class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
 
 def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
     """Every problem that the planner must fix; None if the answer can be used."""
-    found: list[str] = []
+    problems: list[str] = []
     try:
         _slices(reply)
     except NotSlices as problem:
-        found += [f"slices: {one.message}" for one in problem.problems[:5]]
-    found += [f"the domain {domain} has no delta" for domain in domains if domain not in reply.deltas]
+        problems += [f"slices: {detail.message}" for detail in problem.problems[:5]]
+    problems += [f"the domain {domain} has no delta" for domain in domains if domain not in reply.deltas]
     for domain, text in reply.deltas.items():
         if (wrong := domain_problem(domain)) is not None:
-            found.append(f"the domain '{domain[:40]}': {wrong}")
+            problems.append(f"the domain '{domain[:40]}': {wrong}")
             continue
         delta = read_delta(text.encode(), domain)
         if isinstance(delta, UnreadableDelta):
-            found += [f"the delta of {domain}, line {one.line}: {one.message}" for one in delta.problems[:5]]
-    return "; ".join(found) or None
+            problems += [
+                f"the delta of {domain}, line {problem.line}: {problem.message}" for problem in delta.problems[:5]
+            ]
+    return "; ".join(problems) or None
 
 
 def drafted(
@@ -107,8 +109,8 @@ def _slices_of_tasks(tasks: bytes, empty: dict[str, Any]) -> list[dict[str, Any]
         sections = read_page(tasks).sections if tasks else ()
     except NotAPage:
         return []
-    found = [(_NUMBERED.sub("", section.name).strip(), entries(section.text)) for section in sections]
-    steps = [(title, [_NUMBERED.sub("", line).strip() or line for line in lines]) for title, lines in found if lines]
+    titled = [(_NUMBERED.sub("", section.name).strip(), entries(section.text)) for section in sections]
+    steps = [(title, [_NUMBERED.sub("", line).strip() or line for line in lines]) for title, lines in titled if lines]
     return [
         {
             **empty,

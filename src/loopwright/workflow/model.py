@@ -442,4 +442,4 @@ class Workflow(_Value, frozen=True, kw_only=True):
 
     def is_signed(self, what: str, digest: str) -> bool:
         """Whether a person signed this content."""
-        return any(one.what == what and one.digest == digest for one in self.signatures)
+        return any(signature.what == what and signature.digest == digest for signature in self.signatures)

@@ -103,9 +103,9 @@ class WorkflowStore:
         paths = self.paths(command.slug)
         make_folder(paths.folder)
         with locked_first(self._lock(command.slug)) as is_first:
-            found = _replayed(paths) if self.exists(command.slug) else None
-            state = found.state if found is not None else None
-            last_line = found.last_line if found is not None else event_log.START
+            replayed = _replayed(paths) if self.exists(command.slug) else None
+            state = replayed.state if replayed is not None else None
+            last_line = replayed.last_line if replayed is not None else event_log.START
             with Opened(paths, self._clock, self._gates, state, last_line) as opened:
                 opened.keep(*contents.values())
                 opened.apply(command, actor)
@@ -133,8 +133,8 @@ class WorkflowStore:
         self.require(slug)
         paths = self.paths(slug)
         with locked_first(self._lock(slug)) as is_first:
-            found = _replayed(paths)
-            with Opened(paths, self._clock, self._gates, found.state, found.last_line) as opened:
+            replayed = _replayed(paths)
+            with Opened(paths, self._clock, self._gates, replayed.state, replayed.last_line) as opened:
                 if revision is not None and opened.workflow.revision != revision:
                     raise WorkflowConflict(
                         f"{slug} is at revision {opened.workflow.revision}, not {revision}: another process changed it",
@@ -155,9 +155,9 @@ class WorkflowStore:
         """A workflow without its lock; None if another process is changing it, or something must be written first."""
         self.require(slug)
         lock, journal = self._lock(slug), self.paths(slug).journal
-        found = event_log.replay(_KIND, journal)
-        workflow = found.state
-        is_sound = found.damage is None and not found.is_torn and was_used_since_boot(lock)
+        replayed = event_log.replay(_KIND, journal)
+        workflow = replayed.state
+        is_sound = replayed.damage is None and not replayed.is_torn and was_used_since_boot(lock)
         # What archiving leaves to do, and what an archived change leaves out, the lock's holder knows.
         if workflow is None or not is_sound or isinstance(workflow.at, Archived):
             return None
@@ -165,7 +165,7 @@ class WorkflowStore:
         if not KeptDocuments(paths).are_as_recorded(workflow.documents):
             return None
         facts = gather(workflow, paths, self._gates)
-        is_unchanged = not is_held(lock) and journal.stat().st_size == found.sound_bytes
+        is_unchanged = not is_held(lock) and journal.stat().st_size == replayed.sound_bytes
         return Snapshot(workflow, facts, standing_of(workflow, facts)) if is_unchanged else None
 
     def _lock(self, slug: str) -> Path:
@@ -251,7 +251,7 @@ class Opened:
                 decision.error,
                 decision.message,
                 next_command=decision.next,
-                blockers=tuple((one.code, one.message, one.next) for one in decision.blockers),
+                blockers=tuple((blocker.code, blocker.message, blocker.next) for blocker in decision.blockers),
             )
         self._append(decision, actor)
         if decision.effects:
@@ -283,12 +283,12 @@ class Opened:
         return tuple(name for name, actor in self._writers().items() if actor == OUTSIDE)
 
     def _writers(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        writers: dict[str, str] = {}
         for _, line in event_log.lines(LINE, self.paths.journal):
             for event in line.events:
                 if isinstance(event, DocumentsKept):
-                    found |= dict.fromkeys(event.documents, line.actor)
-        return found
+                    writers |= dict.fromkeys(event.documents, line.actor)
+        return writers
 
     def finish_archive(self, layout: Layout) -> None:
         """Finish an interrupted archive; a file that changed meanwhile delays it."""
@@ -350,12 +350,12 @@ class Opened:
 
 
 def _replayed(paths: WorkflowPaths) -> event_log.Replayed[Workflow]:
-    found = event_log.replay(_KIND, paths.journal)
-    if found.is_torn:
-        event_log.cut_torn_end(paths.journal, found.sound_bytes)
-    elif found.damage is not None:
+    replayed = event_log.replay(_KIND, paths.journal)
+    if replayed.is_torn:
+        event_log.cut_torn_end(paths.journal, replayed.sound_bytes)
+    elif replayed.damage is not None:
         raise DamagedFile(
-            f"{shown(paths.journal)} is damaged after byte {found.sound_bytes}: {found.damage}",
+            f"{shown(paths.journal)} is damaged after byte {replayed.sound_bytes}: {replayed.damage}",
             hint="`loopwright doctor --fix` keeps the sound lines, and the damaged file next to them",
         )
-    return found
+    return replayed
