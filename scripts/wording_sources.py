@@ -49,7 +49,7 @@ LEFT_OUT = {
     "kernel/git_index.py": "never shown",
     "workspace/detect.py": "commands of test runners",
     "mcp_server/": "text for agents; its --help pages are read with the others",
-    "verbs/agent_says.py": "text for agents",
+    "verbs/agent_reports.py": "text for agents",
     "stages/agent_context.py": "the same",
     "stages/trying.py": "the same",
     "install/part_files.py": "edits texts for agents",

@@ -17,7 +17,7 @@ from loopwright.kernel.files import shown
 from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
 from loopwright.reflection.store import Stored
 from loopwright.verbs.judged import judged
-from loopwright.verbs.reflect import ReflectionRequest, ReportInput, export, find, reflect, shelf
+from loopwright.verbs.reflect import ReflectionRequest, ReportInput, all_reflections, export, find, reflect
 
 _SURFACES: tuple[SurfaceName, ...] = ("auth", "data", "infra", "build", "ui", "test", "docs", "none")
 _MOST_BYTES = 1 << 20
@@ -94,7 +94,7 @@ def command(
 @in_workspace
 def list_command(project_root: Path, as_json: bool) -> int:
     """List the reflections of this workspace."""
-    reflections = shelf(context_of(project_root))
+    reflections = all_reflections(context_of(project_root))
     if as_json:
         say_json(
             {
@@ -145,7 +145,7 @@ def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, 
         for row in judged(context):
             sys.stdout.buffer.write(codec.to_json_line(row))
         return 0
-    reflections = shelf(context)
+    reflections = all_reflections(context)
     for text in export(reflections.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
     for unreadable in reflections.unreadable:

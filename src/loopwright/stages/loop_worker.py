@@ -59,7 +59,7 @@ def start(
                 raise
             break  # another process was faster
     if after.is_over:
-        drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
+        drop_homes(context.configured_sandbox_root(), context.project, work_of(loop_id))
     return after
 
 
@@ -145,7 +145,7 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
         waits_for_quota=values.agents.quota == "wait",
         quota_wait_s=values.agents.quota_wait_s,
         quota_longest_s=values.agents.quota_longest_s,
-        order=context.stand_ins(),
+        order=context.failover_agents(),
         agent_for_role=values.agents.agent_for_role,
         clock=context.clock,
         cancellation=cancellation,

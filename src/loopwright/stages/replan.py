@@ -73,7 +73,7 @@ class Replanner:
         self._name = name
         self._cancellation = cancellation
         self.context = context
-        self.agents = programs_in(context, context.stand_ins())
+        self.agents = programs_in(context, context.failover_agents())
         self.emitter = emitter
         # Every takeover and every turn of this command.
         self.takeovers: list[Takeover] = []

@@ -38,7 +38,7 @@ class EvidenceClaim(msgspec.Struct, frozen=True):
     implication: str
 
 
-def wanted_transition(workflow: Workflow) -> Transition | None:
+def next_transition(workflow: Workflow) -> Transition | None:
     """The next transition: forward, or back to where the review sent the change; None at the end."""
     review = workflow.review
     if workflow.stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
@@ -48,7 +48,7 @@ def wanted_transition(workflow: Workflow) -> Transition | None:
 
 def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
     """The blockers of the next transition, approvals aside."""
-    transition = wanted_transition(workflow)
+    transition = next_transition(workflow)
     if transition is None:
         return standing.readiness.archive if isinstance(workflow.at, Done) else ()
     return () if transition.is_rollback else standing.readiness.before(transition.target)
@@ -65,7 +65,7 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     blockers = what_blocks(workflow, standing)
     if blockers:
         return blockers[0].next or f"loopwright status {slug}"
-    transition = wanted_transition(workflow)
+    transition = next_transition(workflow)
     if transition is None:
         return f"loopwright archive {slug}"
     if transition.is_rollback and workflow.review is not None and workflow.review.unasked:

@@ -34,7 +34,7 @@ class WorkflowLine(msgspec.Struct, frozen=True):
 
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
     """All workflows, the last changed first."""
-    return sorted(_listed(layout), key=lambda one: (one.updated_at, one.slug), reverse=True)
+    return sorted(_listed(layout), key=lambda workflow: (workflow.updated_at, workflow.slug), reverse=True)
 
 
 def up_to_date(layout: Layout, most: int, refresh: Callable[[list[str]], None]) -> list[WorkflowLine]:

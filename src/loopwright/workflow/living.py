@@ -87,12 +87,12 @@ def conflicts_now(
     layout: Layout, deltas: Mapping[str, Delta | Damaged], change_id: str, base: SpecBase | None
 ) -> tuple[Conflict, ...]:
     """Why deltas can't be merged into the current specs; empty deltas merge without conflict."""
-    full = (delta for delta in deltas.values() if isinstance(delta, Delta) and says(delta))
+    full = (delta for delta in deltas.values() if isinstance(delta, Delta) and changes_anything(delta))
     outcomes = (merge_now(layout, delta, change_id, base) for delta in full)
     return tuple(conflict for outcome in outcomes if isinstance(outcome, Conflicts) for conflict in outcome.conflicts)
 
 
-def says(delta: Delta) -> bool:
+def changes_anything(delta: Delta) -> bool:
     """Whether a delta changes anything."""
     return bool(delta.added or delta.modified or delta.removed or delta.renamed)
 

@@ -54,12 +54,12 @@ def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 def _content(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     spec = facts.spec
-    if isinstance(spec, Spec) and not spec.says(s.CRITERIA):
+    if isinstance(spec, Spec) and not spec.is_filled(s.CRITERIA):
         yield blocker(Family.ACCEPTANCE_CRITERIA_UNRESOLVED, slug=workflow.slug, spec=facts.spec_path)
     test_plan = facts.plan_documents.get("test_plan")
     if test_plan is not None and test_plan.status == "empty":
         yield blocker(Family.VERIFICATION_STEPS_UNRESOLVED, slug=workflow.slug)
-    if isinstance(spec, Spec) and not spec.says(s.INPUTS):
+    if isinstance(spec, Spec) and not spec.is_filled(s.INPUTS):
         yield blocker(Family.EXECUTION_INPUTS_UNRESOLVED, slug=workflow.slug, spec=facts.spec_path)
 
 

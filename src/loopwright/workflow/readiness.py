@@ -88,9 +88,9 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             Family.CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD, slug=slug, score=f"{score.value:.2f}",
             threshold=f"{profile.threshold:.2f}", why=score.sentence(),
         )  # fmt: skip
-    if not spec.says(s.NON_GOALS):
+    if not spec.is_filled(s.NON_GOALS):
         yield blocker(Family.CLARIFY_NON_GOALS_UNRESOLVED, slug=slug, spec=facts.spec_path)
-    if not spec.says(s.BOUNDARIES):
+    if not spec.is_filled(s.BOUNDARIES):
         yield blocker(Family.CLARIFY_DECISION_BOUNDARIES_UNRESOLVED, slug=slug, spec=facts.spec_path)
     if not any(taken.presses_on for taken in workflow.rounds) and workflow.given is None:
         yield blocker(Family.CLARIFY_PRESSURE_PASS_INCOMPLETE, slug=slug)

@@ -105,11 +105,11 @@ def report(
     outcome: ReviewOutcome,
     manifests: dict[str, list[str]],
     at: str,
-    say: Catalogue = ENGLISH,
+    catalogue: Catalogue = ENGLISH,
 ) -> bytes:
     """`review-report.md`."""
     page = new_page(
-        say.words("Review: {slug}", slug=slug),
+        catalogue.words("Review: {slug}", slug=slug),
         schema_version="1",
         workflow_id=slug,
         verdict=outcome.verdict,
@@ -122,13 +122,13 @@ def report(
         evidence_manifest=manifests.get("evidence", []),
     )
     objections = "\n".join(
-        f"- ({objection.target.value}) {say.translate(objection.message)}" for objection in outcome.objections
+        f"- ({objection.target.value}) {catalogue.translate(objection.message)}" for objection in outcome.objections
     )
-    notes = "\n".join(f"- {say.translate(note)}" for note in outcome.notes)
+    notes = "\n".join(f"- {catalogue.translate(note)}" for note in outcome.notes)
     return (
         page.with_section("Verdict", outcome.verdict)
-        .with_section("Objections", objections or say.words("none"))
-        .with_section("Notes", notes or say.words("none"))
+        .with_section("Objections", objections or catalogue.words("none"))
+        .with_section("Notes", notes or catalogue.words("none"))
         .render()
     )
 
@@ -138,12 +138,12 @@ def support(document: msgspec.Struct | None, why_not: str) -> bytes:
     return codec.to_json(document if document is not None else {"verdict": "skipped", "why": why_not})
 
 
-def heard(document: msgspec.Struct, by: str, shown: str) -> bytes:
+def stored_answer(document: msgspec.Struct, by: str, shown: str) -> bytes:
     """An answer while another review is pending, with its reviewer and the digest of what the reviewer saw."""
     return codec.to_json({**msgspec.to_builtins(document), _HEARD: {"by": by, "shown": shown}})
 
 
-def heard_before(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:
+def read_stored_answer(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:
     """An answer from an interrupted review, and its reviewer; None if it is about other content."""
     try:
         record = json.loads(data)

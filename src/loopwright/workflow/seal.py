@@ -140,7 +140,7 @@ def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[st
 def paths_in(command: str, cwd: str = "") -> list[str]:
     """Words of a command that may be files or folders of the project."""
     paths: list[str] = []
-    for word in _words(command):
+    for word in _split(command):
         path = word.partition("::")[0].removeprefix("./").rstrip("/")
         if not path or path.startswith(("-", "/", "~", "$")) or ".." in path.split("/") or "=" in path or " " in path:
             continue
@@ -153,7 +153,7 @@ def paths_in(command: str, cwd: str = "") -> list[str]:
     return paths
 
 
-def _words(command: str) -> list[str]:
+def _split(command: str) -> list[str]:
     try:
         return shlex.split(_SHELL_WORDS.sub(" ", command))
     except ValueError:
@@ -162,7 +162,7 @@ def _words(command: str) -> list[str]:
 
 def _runners(command: str, is_told: bool) -> tuple[list[str], list[str]]:
     """The settings files of the runners in a command, and the tests that the runners find themselves."""
-    words = [word.rpartition("/")[2] for word in _words(command)]
+    words = [word.rpartition("/")[2] for word in _split(command)]
     steers = [pattern for word in words for pattern in _STEERS.get(word, ())]
     # Runners for other languages than Python find tests by their settings, not by the command line.
     finds = [p for word in words if not (is_told and word in _TOLD) for p in _FINDS.get(word, ())]
@@ -172,7 +172,7 @@ def _runners(command: str, is_told: bool) -> tuple[list[str], list[str]]:
 def _imports(command: str, cwd: str, named: Iterable[str]) -> Iterator[str]:
     """Where Python imports first: the working folder, the folder of the script, and PYTHONPATH."""
     yield cwd.strip("/.")
-    for word in _words(command):
+    for word in _split(command):
         if word.startswith("PYTHONPATH="):
             yield from (part.strip("/.") for part in word.partition("=")[2].split(":") if not part.startswith("/"))
     for path in named:

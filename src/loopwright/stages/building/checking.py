@@ -128,8 +128,8 @@ class Hidden:
         """The paths of the files in the project."""
         if not self._needed:
             return ()
-        found = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
-        return tuple(sorted(str(path.relative_to(self._source)) for path in found))
+        files = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
+        return tuple(sorted(str(path.relative_to(self._source)) for path in files))
 
     def after_steps(self, sandbox: Sandbox) -> None:
         """Nothing: the files are removed with the sandbox."""

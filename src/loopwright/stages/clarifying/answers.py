@@ -61,7 +61,7 @@ def _answer_item(opened: Opened, name: str, answer: str) -> None:
     _require_text(opened, name, answer)
     answered = spec.answering(name, answer)
     section = section_of(asked)
-    if section is not None and not answered.says(section):
+    if section is not None and not answered.is_filled(section):
         answered = answered.with_sections({section: f"- {answer}"})
     opened.write({SPEC: answered.page.render()}, actor())
     opened.apply(e.ItemAnswered(item=name, by=actor()), actor())

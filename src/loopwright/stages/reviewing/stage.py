@@ -14,7 +14,7 @@ from loopwright.reflection.risk import RiskVerdict
 from loopwright.reflection.store import read_reflections
 from loopwright.stages.agent_choice import builder_behind
 from loopwright.stages.building.built import built
-from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
+from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
 from loopwright.stages.reviewing.mechanical import TOOL, objections_to, risk_of
@@ -42,7 +42,7 @@ def review_change(
     context: Context,
     name: str,
     request: ReviewRequest,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> WorkflowView:
     """Review a built workflow and record the verdict of an agent, of a person (`request.verdict`), or of Loopwright.

@@ -136,7 +136,7 @@ def body_text(lines: Sequence[str]) -> str:
     return "\n".join(statement or metadata)
 
 
-def says_shall(text: str) -> bool:
+def is_binding(text: str) -> bool:
     """Whether a statement is binding, in OpenSpec's words."""
     return _SHALL.search(text) is not None
 

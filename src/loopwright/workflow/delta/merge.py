@@ -63,8 +63,8 @@ class _Merge:
         self.kept: list[Requirement | None] = list(self.spec.requirements)
         self.place: dict[str, int] = {}
         self.alike: dict[str, list[str]] = {}
-        for i, one in enumerate(self.spec.requirements):
-            self._know(one.name, i)
+        for i, requirement in enumerate(self.spec.requirements):
+            self._know(requirement.name, i)
         self.made: set[str] = set()  # names from this delta: the base does not have them
 
     def rename(self) -> None:
@@ -105,7 +105,7 @@ class _Merge:
                 )
                 continue
             blank = old.source[len(old.source.rstrip(SPACE)) :]
-            self.kept[at] = msgspec.structs.replace(requirement, source=self._ours(requirement.source) + blank)
+            self.kept[at] = msgspec.structs.replace(requirement, source=self._with_newlines(requirement.source) + blank)
 
     def add(self) -> None:
         for requirement in self.delta.added:
@@ -116,7 +116,7 @@ class _Merge:
                 self._conflict(requirement.name, f"already exists as '{near}'")
             else:
                 self._know(requirement.name, len(self.kept))
-                source = self._ours(requirement.source) + self.spec.newline
+                source = self._with_newlines(requirement.source) + self.spec.newline
                 self.kept.append(msgspec.structs.replace(requirement, source=source))
 
     def result(self, deeds: Sequence[Deed]) -> Merged | Conflicts:
@@ -132,7 +132,9 @@ class _Merge:
                 "", "the change removes the last requirement of this spec; a person must delete the spec"
             )
         if errors:
-            return Conflicts(tuple(self._one("", f"the merged spec is invalid: {error.message}") for error in errors))
+            return Conflicts(
+                tuple(self._conflict_at("", f"the merged spec is invalid: {error.message}") for error in errors)
+            )
         for meant, read in zip(kept, spec.requirements, strict=False):
             if canonical(meant) != canonical(read):
                 return self._refused(meant.name, "can't be read back as written")
@@ -197,17 +199,17 @@ class _Merge:
         last = next((deed for deed in reversed(self.spec.history) if deed.requirement == name), None)
         return f" ({last.change_id}: {last.operation})" if last is not None else ""
 
-    def _ours(self, source: str) -> str:
+    def _with_newlines(self, source: str) -> str:
         return source.replace("\n", self.spec.newline)
 
-    def _one(self, requirement: str, message: str) -> Conflict:
+    def _conflict_at(self, requirement: str, message: str) -> Conflict:
         return Conflict(self.delta.domain, requirement, message)
 
     def _conflict(self, requirement: str, message: str) -> None:
-        self.conflicts.append(self._one(requirement, message))
+        self.conflicts.append(self._conflict_at(requirement, message))
 
     def _refused(self, requirement: str, message: str) -> Conflicts:
-        return Conflicts((self._one(requirement, message),))
+        return Conflicts((self._conflict_at(requirement, message),))
 
 
 def conflicts_between(changes: Mapping[str, Sequence[Delta]]) -> tuple[Conflict, ...]:

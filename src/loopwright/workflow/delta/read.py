@@ -178,7 +178,9 @@ class _DeltaReader:
             for i in range(section.start, section.end) if section.kind == "removed" else ():
                 if i in blocks:
                     body = blocks[i].source.split("\n")[1:]
-                    yield Removed(blocks[i].name, _said(body, "Reason"), _said(body, "Migration"), i + 1)
+                    yield Removed(
+                        blocks[i].name, _labelled_text(body, "Reason"), _labelled_text(body, "Migration"), i + 1
+                    )
                     continue
                 behind = None if self.fences[i] else bullet(self.lines[i])
                 name = None if behind is None else quoted_name(behind)
@@ -226,7 +228,7 @@ def _side_of(line: str) -> tuple[str, str | None]:
     return (side, quoted_name(quoted)) if mark and side in ("FROM", "TO") else ("", None)
 
 
-def _said(lines: list[str], label: str) -> str:
+def _labelled_text(lines: list[str], label: str) -> str:
     """The text after `**Label**:`, up to the next label or blank line."""
     parts: list[str] = []
     for line in lines:

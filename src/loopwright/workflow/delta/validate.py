@@ -10,8 +10,8 @@ from loopwright.workflow.delta.grammar import (
     boundary,
     folded,
     heading,
+    is_binding,
     requirement_name,
-    says_shall,
 )
 from loopwright.workflow.delta.intake import SourceText
 from loopwright.workflow.delta.model import Delta, DeltaProblem, Requirement
@@ -46,7 +46,7 @@ def _text_problems(requirement: Requirement, name: str) -> Iterator[DeltaProblem
     line = requirement.lines[0]
     if not requirement.text:
         yield DeltaProblem(line, "no_text", f"{name} has no text between its name and its first scenario")
-    elif not says_shall(requirement.text):
+    elif not is_binding(requirement.text):
         yield DeltaProblem(line, "no_shall", f"{name} does not say SHALL or MUST", "warning")
 
 

@@ -27,15 +27,17 @@ def new_living(domain: str, purpose: str) -> LivingSpec:
     return LivingSpec(title=f"{domain} Specification", purpose=plain, head=head, requirements=(), tail="")
 
 
-def composed(change_id: str, deltas: Sequence[Delta], say: Catalogue = ENGLISH) -> bytes:
+def composed(change_id: str, deltas: Sequence[Delta], catalogue: Catalogue = ENGLISH) -> bytes:
     """`spec-delta.md` for people, never read back: a table of counts, then the domains by name."""
     ordered = sorted(deltas, key=lambda delta: delta.domain)
     rows = [
         f"| {delta.domain} | {len(delta.added)} | {len(delta.modified)} | {len(delta.removed)} | {len(delta.renamed)} |"
         for delta in ordered
     ]
-    table = "\n".join([say.words("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows])
-    parts = [say.words("# Spec delta of {change_id}", change_id=change_id), table]
+    table = "\n".join(
+        [catalogue.words("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows]
+    )
+    parts = [catalogue.words("# Spec delta of {change_id}", change_id=change_id), table]
     for delta in ordered:
         parts += [f"## {delta.domain}", *_parts(delta)]
     return ("\n\n".join(parts) + "\n").encode()

@@ -44,12 +44,14 @@ def actors_in(*names: str) -> str:
 
 
 def write_record(
-    slug: str, values: Mapping[str, Value], sections: Mapping[str, str], say: Catalogue = ENGLISH
+    slug: str, values: Mapping[str, Value], sections: Mapping[str, str], catalogue: Catalogue = ENGLISH
 ) -> bytes:
     """The record's bytes."""
-    page = new_page(say.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS})
+    page = new_page(
+        catalogue.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS}
+    )
     for name in SECTIONS:
-        page = page.with_section(name, say.translate(sections.get(name, "")) or say.words("(nothing)"))
+        page = page.with_section(name, catalogue.translate(sections.get(name, "")) or catalogue.words("(nothing)"))
     return page.render()
 
 

@@ -61,7 +61,7 @@ class Spec(msgspec.Struct, frozen=True):
         """Questions without an answer."""
         return tuple(item for item in self.items if item.status == "open")
 
-    def says(self, name: str) -> bool:
+    def is_filled(self, name: str) -> bool:
         """Whether a section has content that is not a placeholder."""
         return not is_placeholder(self.page.text_of(name))
 
@@ -72,7 +72,7 @@ class Spec(msgspec.Struct, frozen=True):
     @property
     def domains(self) -> tuple[str, ...]:
         """The spec domains: from the section, else from the frontmatter, else `general`."""
-        named = tuple(line.strip("`") for line in self.lines(DOMAINS)) if self.says(DOMAINS) else ()
+        named = tuple(line.strip("`") for line in self.lines(DOMAINS)) if self.is_filled(DOMAINS) else ()
         if not named:
             target = self.page.frontmatter.get("target_domains", [])
             named = tuple(target if isinstance(target, list) else [target])
@@ -115,11 +115,11 @@ class Spec(msgspec.Struct, frozen=True):
         return Spec(page.with_section(ANSWERS, answers or _hint(ANSWERS)), items)
 
 
-def new_spec(title: str, idea: str, slug: str, say: Catalogue = ENGLISH) -> Spec:
+def new_spec(title: str, idea: str, slug: str, catalogue: Catalogue = ENGLISH) -> Spec:
     """A spec with nothing but the idea."""
     page = new_page(title, workflow=slug)
     for name in SECTIONS:
-        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name, say))
+        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name, catalogue))
     return Spec(page, ())
 
 
@@ -198,8 +198,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _hint(name: str, say: Catalogue = ENGLISH) -> str:
-    return f"<!-- {say.text(_HINTS[name])} -->"
+def _hint(name: str, catalogue: Catalogue = ENGLISH) -> str:
+    return f"<!-- {catalogue.text(_HINTS[name])} -->"
 
 
 _HINTS = {

@@ -137,7 +137,7 @@ def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:
 
 def _with_domains(source: Source, change: str, spec: Spec) -> Spec:
     """The domains of the change's proposal, if the spec names none."""
-    proposal = source.page(f"changes/active/{change}/proposal.md") if change and not spec.says(s.DOMAINS) else None
+    proposal = source.page(f"changes/active/{change}/proposal.md") if change and not spec.is_filled(s.DOMAINS) else None
     named = proposal.text_of(s.DOMAINS) if proposal is not None else ""
     return spec.with_sections({s.DOMAINS: named}) if named and "target_domains" not in spec.page.frontmatter else spec
 
@@ -166,18 +166,18 @@ def _loose(source: Source, slugs: set[str]) -> list[Loose]:
                 continue
             if kind == "snapshot" and _SNAPSHOT.fullmatch(name) is None:
                 continue
-            files += _one(source, kind, f"{folder}/{name}", name)
+            files += _loose_file(source, kind, f"{folder}/{name}", name)
     for kind, folder in (
         ("journal", "journal"),
         ("decision", "decisions/adr-candidates"),
         ("change", "changes/archive"),
     ):
         for path in source.files(folder):
-            files += _one(source, kind, path, path.removeprefix(f"{folder}/"))
+            files += _loose_file(source, kind, path, path.removeprefix(f"{folder}/"))
     return files
 
 
-def _one(source: Source, kind: Kind, path: str, name: str) -> list[Loose]:
+def _loose_file(source: Source, kind: Kind, path: str, name: str) -> list[Loose]:
     if not all(is_identifier(part) for part in name.split("/")):
         source.note(path, "has an invalid name: use letters, digits, dots and dashes, at most 64")
         return []

@@ -63,7 +63,7 @@ def _candidate(source: Source, name: str, *, in_place: bool) -> Candidate:
         idea=spec.page.text_of("Intent") or name,
         documents={SPEC: spec.page.render(), **documents},
         digest=source.digest(list(folder.paths)),
-        said=_said(source, at),
+        said=_claims(source, at),
         change=name if in_place else "",
     )
 
@@ -73,7 +73,7 @@ def _kept(folder: ChangeFolder) -> dict[str, bytes]:
     return {name: data for name, data in folder.documents.items() if name.startswith("change/")}
 
 
-def _said(source: Source, at: str) -> dict[str, str]:
+def _claims(source: Source, at: str) -> dict[str, str]:
     """The progress that the task list claims."""
     data = source.read(f"{at}/tasks.md")
     if data is None:
