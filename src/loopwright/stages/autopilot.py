@@ -94,7 +94,8 @@ def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancel
 def _work(
     context: Context, slug: str, stage: Stage, flight: FlightPlan, tell: Tell, cancellation: Cancellation
 ) -> WorkflowView:
-    _record_stage(context, slug, stage)
+    with workflows_of(context).changing(slug) as opened:
+        opened.apply(e.FlightAt(phase=stage), BY)
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
@@ -165,12 +166,6 @@ def _alone(context: Context, slug: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _record_stage(context: Context, slug: str, stage: Stage) -> None:
-    """Record the stage that the autopilot works on."""
-    with workflows_of(context).changing(slug) as opened:
-        opened.apply(e.FlightAt(phase=stage), BY)
 
 
 def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:

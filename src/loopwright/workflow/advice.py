@@ -22,13 +22,6 @@ from loopwright.workflow.model import (
 )
 from loopwright.workflow.standing import Standing, status_of, void_parts
 
-_COMMANDS = {
-    Stage.PLAN: "loopwright plan {slug}",
-    Stage.BUILD: "loopwright build {slug}",
-    Stage.REVIEW: "loopwright review {slug}",
-    Stage.CLARIFY: "loopwright clarify {slug}",
-}
-
 
 class EvidenceClaim(msgspec.Struct, frozen=True):
     """One claim, its basis and its consequence."""
@@ -73,8 +66,9 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     approval = workflow.approval(transition.key)
     is_consented = isinstance(approval, Approved) and approval.transition is transition
     # No command uses the last approval: if the delivery failed, a person approves again.
-    if is_consented and transition.target in _COMMANDS and not void_parts(approval, standing):
-        return _COMMANDS[transition.target].format(slug=slug)
+    if is_consented and transition.target is not Stage.DONE and not void_parts(approval, standing):
+        stage = transition.target.value
+        return f"loopwright {stage} {slug}"
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
 
 

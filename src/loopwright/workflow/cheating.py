@@ -164,13 +164,11 @@ def _ends_when_imported(data: bytes) -> Iterator[ast.AST]:
     ahead: list[ast.AST] = list(tree.body)
     while ahead:
         node = ahead.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or _is_main(node):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
             continue
         called = node.func if isinstance(node, ast.Call) else node.exc if isinstance(node, ast.Raise) else None
         if called is not None and ast.unparse(called) in _PROCESS_ENDS:
             yield node
         ahead += ast.iter_child_nodes(node)
-
-
-def _is_main(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)

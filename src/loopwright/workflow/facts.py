@@ -124,13 +124,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def spec_status(self) -> str:
         """The status of the spec in the contract's terms."""
-        match self.spec:
-            case Missing():
-                return "missing"
-            case Damaged():
-                return "damaged"
-            case Spec():
-                return "spec"
+        return {Missing: "missing", Damaged: "damaged"}.get(type(self.spec), "spec")
 
     @property
     def record_status(self) -> str:

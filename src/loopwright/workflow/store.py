@@ -42,7 +42,7 @@ OUTSIDE = "outside"
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
 _ARCHIVED = f'"kind":"{e.ChangeArchived.__struct_config__.tag}"'.encode()
-_KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
+KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -155,7 +155,7 @@ class WorkflowStore:
         """A workflow without its lock; None if another process is changing it, or something must be written first."""
         self.require(slug)
         lock, journal = self._lock(slug), self.paths(slug).journal
-        replayed = event_log.replay(_KIND, journal)
+        replayed = event_log.replay(KIND, journal)
         workflow = replayed.state
         is_sound = replayed.damage is None and not replayed.is_torn and was_used_since_boot(lock)
         # What archiving leaves to do, and what an archived change leaves out, the lock's holder knows.
@@ -350,7 +350,7 @@ class Opened:
 
 
 def _replayed(paths: WorkflowPaths) -> event_log.Replayed[Workflow]:
-    replayed = event_log.replay(_KIND, paths.journal)
+    replayed = event_log.replay(KIND, paths.journal)
     if replayed.is_torn:
         event_log.cut_torn_end(paths.journal, replayed.sound_bytes)
     elif replayed.damage is not None:

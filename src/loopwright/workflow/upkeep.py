@@ -15,15 +15,13 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, read_regular_file, set_aside, write_durably
-from loopwright.workflow.events import DocumentsKept, Event
-from loopwright.workflow.evolve import evolve
+from loopwright.workflow.events import DocumentsKept
 from loopwright.workflow.model import Archived, Done, Workflow
 from loopwright.workflow.roll_forward import DeliveryPlan
-from loopwright.workflow.store import LINE
+from loopwright.workflow.store import KIND, LINE
 from loopwright.workspace.layout import WorkflowPaths
 
 CUT_SHORT, DELIVERED, UNDONE = "delivery/plan.json", "delivery/done.json", "delivery/undone.json"
-_KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 _MOST_BYTES = 64 << 20
 
 
@@ -38,7 +36,7 @@ class Looked(msgspec.Struct, frozen=True):
 def look(paths: WorkflowPaths) -> Looked:
     """Inspect a journal. A torn end is not damage: the next command cuts it off."""
     try:
-        replayed = event_log.replay(_KIND, paths.journal)
+        replayed = event_log.replay(KIND, paths.journal)
     except OSError as problem:
         return Looked(None, 0, problem.strerror or str(problem))
     return Looked(replayed.state, replayed.sound_bytes, None if replayed.is_torn else replayed.damage)

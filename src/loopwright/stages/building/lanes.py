@@ -16,6 +16,7 @@ from loopwright.loop import events as loop_events
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
 from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.loop_control import new_task
 from loopwright.stages.person import actor
 from loopwright.workflow import events as e
 from loopwright.workflow import lanes
@@ -151,10 +152,7 @@ class BuildLanes:
                 _write_notes(opened, {lane: f"{reason}: {detail}"})
 
     def _task(self, loop: Loop, kind: TaskKind, description: str, mode: TaskMode) -> Task:
-        return Task(
-            id=loop.new_task_id(kind), description=description, tool=loop.agent, mode=mode, status="pending",
-            created_at=stamp(self._context.clock()),
-        )  # fmt: skip
+        return new_task(self._context, loop.new_task_id(kind), description, loop.agent, mode)
 
     def _clean(self, text: str) -> str:
         return self._context.tools().redactor.clean(text).text

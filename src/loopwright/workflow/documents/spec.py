@@ -65,14 +65,12 @@ class Spec(msgspec.Struct, frozen=True):
         """Whether a section has content that is not a placeholder."""
         return not is_placeholder(self.page.text_of(name))
 
-    def lines(self, name: str) -> tuple[str, ...]:
-        """The entries of a section's list; a paragraph is one entry."""
-        return entries(self.page.text_of(name))
-
     @property
     def domains(self) -> tuple[str, ...]:
         """The spec domains: from the section, else from the frontmatter, else `general`."""
-        named = tuple(line.strip("`") for line in self.lines(DOMAINS)) if self.is_filled(DOMAINS) else ()
+        named = (
+            tuple(line.strip("`") for line in entries(self.page.text_of(DOMAINS))) if self.is_filled(DOMAINS) else ()
+        )
         if not named:
             target = self.page.frontmatter.get("target_domains", [])
             named = tuple(target if isinstance(target, list) else [target])

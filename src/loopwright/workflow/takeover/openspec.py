@@ -56,21 +56,17 @@ def _candidate(source: Source, name: str, *, in_place: bool) -> Candidate:
     folder = read_change(source, at, in_place=in_place)
     slug = name.removeprefix("chg-")
     spec = spec_of_change(source, at, slug, folder)
-    documents = _kept(folder) if in_place else folder.documents
+    # In place, documents stay where they are, and nothing is put aside.
+    kept = {name: data for name, data in folder.documents.items() if not in_place or name.startswith("change/")}
     return Candidate(
         name=name,
         path=at,
         idea=spec.page.text_of("Intent") or name,
-        documents={SPEC: spec.page.render(), **documents},
+        documents={SPEC: spec.page.render(), **kept},
         digest=source.digest(list(folder.paths)),
         said=_claims(source, at),
         change=name if in_place else "",
     )
-
-
-def _kept(folder: ChangeFolder) -> dict[str, bytes]:
-    """Documents in their places are kept; nothing is put aside."""
-    return {name: data for name, data in folder.documents.items() if name.startswith("change/")}
 
 
 def _claims(source: Source, at: str) -> dict[str, str]:
