@@ -83,10 +83,10 @@ def _record_options(context: Context, opened: Opened, request: ArchiveRequest) -
     for other in request.before:
         if other not in facts.rivals:
             known = ", ".join(facts.rivals) or "none"
-            raise WorkflowRefused(
+            raise WorkflowRefused.see_status(
+                opened.workflow.slug,
                 "unknown_change",
                 f"no active change '{other}' changes the same requirements as {opened.workflow.slug} (active: {known})",
-                next_command=f"loopwright status {opened.workflow.slug}",
             )
         opened.apply(e.PrecedenceGiven(over=other, by=actor()), actor())
     if request.fitted is not None:

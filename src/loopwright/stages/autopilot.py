@@ -157,11 +157,7 @@ def _alone(context: Context, slug: str) -> Iterator[None]:
     workflows_of(context).require(slug)
     lock = try_lock(context.layout.lock(f"autopilot-{slug}"))
     if lock is None:
-        raise WorkflowRefused(
-            "autopilot_phase_blocked",
-            f"another autopilot is running for {slug}",
-            next_command=f"loopwright status {slug}",
-        )
+        raise WorkflowRefused.see_status(slug, "autopilot_phase_blocked", f"another autopilot is running for {slug}")
     try:
         yield
     finally:

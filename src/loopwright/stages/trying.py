@@ -47,7 +47,7 @@ def try_checks(context: Context, name: str, cancellation: Cancellation) -> Tried
         checks = opened.facts().readable_slices.checks
     shown = tuple(check for check in checks if not check.hidden)
     if not shown:
-        raise WorkflowRefused("no_checks", f"{slug} has no checks to run", next_command=f"loopwright status {slug}")
+        raise WorkflowRefused.see_status(slug, "no_checks", f"{slug} has no checks to run")
     finished = run_checks(
         context, slug, shown, name="tried", sandbox=context.sandbox_request(), cancellation=cancellation
     )

@@ -125,10 +125,10 @@ def _enter(opened: Opened, base_tree: str) -> None:
         case Reviewing():
             opened.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=opened.standing()), "tool")
         case _:
-            raise WorkflowRefused(
+            raise WorkflowRefused.see_status(
+                opened.workflow.slug,
                 "build_requires_approved_plan_artifacts",
                 f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is no approved plan to build",
-                next_command=f"loopwright status {opened.workflow.slug}",
             )
 
 

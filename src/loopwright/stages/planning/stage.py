@@ -172,8 +172,8 @@ def _enter_stage(opened: Opened) -> None:
         case Reviewing():
             opened.apply(c.Enter(transition=Transition.REVIEW_PLAN, standing=opened.standing()), "tool")
         case _:
-            raise WorkflowRefused(
+            raise WorkflowRefused.see_status(
+                opened.workflow.slug,
                 "invalid_transition",
                 f"{opened.workflow.slug} is at {opened.workflow.stage.value}, and cannot be planned at this stage",
-                next_command=f"loopwright status {opened.workflow.slug}",
             )
