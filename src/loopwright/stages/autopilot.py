@@ -221,4 +221,4 @@ def _begin(context: Context, slug: str, flight: FlightPlan) -> None:
 
 def _end(context: Context, slug: str, reason: str, message: str) -> None:
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(e.FlightEnded(reason=reason, said=context.tools().redactor.clean(message).text), BY)
+        opened.apply(e.FlightEnded(reason=reason, message=context.tools().redactor.clean(message).text), BY)

@@ -52,7 +52,7 @@ class FlightView(msgspec.Struct, frozen=True):
             "by": flight.by,
             "since": flight.since,
             "reason": flight.ended,
-            "message": flight.said,
+            "message": flight.message,
             "limits": msgspec.to_builtins(flight.limits),
             "used": msgspec.to_builtins(self.used),
         }

@@ -23,7 +23,7 @@ class Tried(msgspec.Struct, frozen=True):
     passed: bool
     exit_code: int | None
     # The end of its output, redacted, if it failed.
-    said: str = ""
+    output: str = msgspec.field(default="", name="said")
 
 
 class TriedChecks(msgspec.Struct, frozen=True):

@@ -46,7 +46,7 @@ class Tested(msgspec.Struct, frozen=True):
 
     what: str
     passed: bool
-    said: str
+    message: str = msgspec.field(name="said")
 
 
 def selftest(context: Context) -> Iterator[Tested]:

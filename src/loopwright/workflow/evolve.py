@@ -90,8 +90,8 @@ def _flown(workflow: Workflow, event: e.FlightBegun | e.FlightAt | e.FlightEnded
             return Flight(by=by, since=since, before=first, limits=limits, phase=workflow.stage)
         case e.FlightAt(phase=phase) if flight is not None:
             return replace(flight, phase=phase)
-        case e.FlightEnded(reason=reason, said=said) if flight is not None:
-            return replace(flight, ended=reason, said=said)
+        case e.FlightEnded(reason=reason, message=message) if flight is not None:
+            return replace(flight, ended=reason, message=message)
         case _:
             return flight
 

@@ -285,7 +285,7 @@ class Flight(_Value, frozen=True, kw_only=True):
     limits: SpendingLimits
     phase: Stage
     ended: str | None = None
-    said: str = ""
+    message: str = ""
 
 
 class SpecBase(_Value, frozen=True, kw_only=True):
@@ -309,13 +309,13 @@ class Write(_Value, frozen=True, kw_only=True):
 
 
 class TakeoverOrigin(_Value, frozen=True, kw_only=True):
-    """The imported work of another tool. Its own claims (`said`) are shown, and open no gate."""
+    """The imported work of another tool. Its own claims are shown, and open no gate."""
 
     tool: Literal["loopx", "ccw", "openspec"]
     name: str
     path: str
     digest: str
-    said: dict[str, str] = {}
+    claims: dict[str, str] = msgspec.field(default_factory=dict, name="said")
 
 
 class Clarifying(_Value, frozen=True, kw_only=True, tag="clarify"):

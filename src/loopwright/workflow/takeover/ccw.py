@@ -65,7 +65,7 @@ def _session(source: Source, name: str, at: str, *, archived: bool) -> Candidate
         idea=idea,
         documents=documents,
         digest=source.digest(paths),
-        said=session.claims(*_CLAIMS) | _task_claims(tasks),
+        claims=session.claims(*_CLAIMS) | _task_claims(tasks),
         finished=archived or session.text("status").lower() in _OVER,
     )
 

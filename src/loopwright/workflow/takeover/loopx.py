@@ -35,7 +35,7 @@ def read_loopx(source: Source) -> Findings:
     """Workflows, changes without a workflow, and files of the whole project."""
     places = _places(source)
     candidates = [_workflow(source, slug, at) for slug, at in places.items()]
-    used = {name for candidate in candidates for name in candidate.said.get("change", "").split()}
+    used = {name for candidate in candidates for name in candidate.claims.get("change", "").split()}
     changes = [name for name in source.folders("changes/active") if name not in used]
     candidates += [_lone_change(source, name) for name in changes]
     return Findings(
@@ -83,7 +83,7 @@ def _workflow(source: Source, slug: str, at: str) -> Candidate:
         idea=spec.page.text_of(s.INTENT) or slug,
         documents={**documents, SPEC: spec.page.render()},
         digest=source.digest(paths),
-        said=state.claims(*_CLAIMS) | ({"change": change} if folder is not None else {}),
+        claims=state.claims(*_CLAIMS) | ({"change": change} if folder is not None else {}),
         finished=state.text("archive_status") == "archived" or state.is_true("completion_confirmed"),
     )
 

@@ -64,7 +64,7 @@ def _candidate(source: Source, name: str, *, in_place: bool) -> Candidate:
         idea=spec.page.text_of("Intent") or name,
         documents={SPEC: spec.page.render(), **kept},
         digest=source.digest(list(folder.paths)),
-        said=_claims(source, at),
+        claims=_claims(source, at),
         change=name if in_place else "",
     )
 
