@@ -46,10 +46,10 @@ def give_consent(
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
         try:
-            applied = opened.apply(command, by)
+            effects = opened.apply(command, by)
         except WorkflowRefused as refusal:
             raise _sent_back(opened, refusal) if refusal.error == SCOPE_BLOCKED else refusal from None
-        if Deliver() in applied.effects:
+        if Deliver() in effects:
             sentence = _deliver(context, opened, transition, by, as_branch=as_branch)
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), sentence)
@@ -107,8 +107,9 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> W
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=text)
-        at = opened.apply(e.Signed(signature=signature), actor()).workflow.at
+        opened.apply(e.Signed(signature=signature), actor())
         snapshot = opened.snapshot()
+    at = snapshot.workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
         # The signature may clear the last blocker of the build; the record of the build is updated at once.
         settle_build(context, slug, at.loop_id)

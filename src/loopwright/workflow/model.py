@@ -431,11 +431,6 @@ class Workflow(_Value, frozen=True, kw_only=True):
         """The stored approval of this kind."""
         return self.approvals.get(key, NotRequested())
 
-    @property
-    def is_build_approved(self) -> bool:
-        """Whether a person consented to the build; the plan may have changed since."""
-        return isinstance(self.approval(Key.BUILD), Approved)
-
     def turns_of(self, role: str) -> int:
         """The number of completed agent turns in a role."""
         return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)

@@ -45,13 +45,6 @@ _ARCHIVED = f'"kind":"{e.ChangeArchived.__struct_config__.tag}"'.encode()
 KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
-class Applied(msgspec.Struct, frozen=True):
-    """A workflow after a proposal, and the effects to perform."""
-
-    workflow: Workflow
-    effects: tuple[Effect, ...]
-
-
 class Snapshot(msgspec.Struct, frozen=True):
     """A workflow at one moment: its state, its facts and its standing. Outlives the lock."""
 
@@ -90,16 +83,11 @@ class WorkflowStore:
                 next_command=f'loopwright clarify {slug} --idea "…"',
             )
 
-    def begin(self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})) -> Workflow:
-        """Start a workflow with its documents: one journal line, so all of it or nothing."""
-        with self.beginning(command, actor, contents) as opened:
-            return opened.workflow
-
     @contextmanager
     def beginning(
         self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})
     ) -> Iterator[Opened]:
-        """Start a workflow and hold its lock for the block."""
+        """Start a workflow with its documents, in one journal line, and hold its lock for the block."""
         paths = self.paths(command.slug)
         make_folder(paths.folder)
         with locked_first(self._lock(command.slug)) as is_first:
@@ -243,8 +231,8 @@ class Opened:
         """This moment, for work that must not hold the lock."""
         return Snapshot(self.workflow, self.facts(), self.standing())
 
-    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
-        """Decide and append; `WorkflowRefused` if the rules refuse."""
+    def apply(self, proposal: c.Proposal, actor: str) -> tuple[Effect, ...]:
+        """Decide and append; returns the effects to perform. `WorkflowRefused` if the rules refuse."""
         decision = decide(self._workflow, proposal)
         if isinstance(decision, Refused):
             raise WorkflowRefused(
@@ -256,7 +244,7 @@ class Opened:
         self._append(decision, actor)
         if decision.effects:
             self.make_durable()
-        return Applied(self.workflow, decision.effects)
+        return decision.effects
 
     def make_durable(self) -> None:
         """Sync the journal now, before anything outside the workflow relies on it."""

@@ -35,7 +35,7 @@ from loopwright.workflow import manifest
 from loopwright.workflow.blockers import Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
-from loopwright.workflow.model import Building, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.store import Opened
 
@@ -102,7 +102,7 @@ def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellat
     """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
     snapshot = workflows_of(context).snapshot(slug)
     workflow = snapshot.workflow
-    if not isinstance(workflow.at, Planning) or not workflow.is_build_approved:
+    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
         return ""
     return control_on_base(context, snapshot, tell, cancellation)
 

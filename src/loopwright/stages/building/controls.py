@@ -118,7 +118,7 @@ def _immune(
     return tuple(name for name, result in check_runs(done, tuple(altered)).items() if result.passed)
 
 
-class _Altered:
+class _Altered(Observer):
     """Changes the work before the checks: removes files, and replaces judges by versions that fail at their end."""
 
     def __init__(self, hidden: Observer, *, removed: Iterable[str] = (), broken: Iterable[str] = ()) -> None:
@@ -136,6 +136,3 @@ class _Altered:
             place = repo / path
             if place.is_file() and not place.is_symlink() and (source := broken(place.read_bytes())) is not None:
                 place.write_bytes(source)
-
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Nothing: the sandbox is removed."""

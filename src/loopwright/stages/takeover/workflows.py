@@ -235,4 +235,5 @@ def _begin(
         change=candidate.change if candidate.change != f"chg-{slug}" else "",
         documents={name: sha256(data) for name, data in documents.items()},
     )
-    taking.store.begin(command, actor(), documents)
+    with taking.store.beginning(command, actor(), documents):
+        pass
