@@ -16,7 +16,7 @@ from loopwright.stages.upkeep.needed import drop_finished_homes, needed_runs, re
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """What was or would be removed; and the old runs that stay, each with the workflow that needs it."""
+    """What was or would be removed; and the old runs that stay, each with the loop or workflow that needs it."""
 
     runs: tuple[str, ...]
     sandboxes: tuple[str, ...]

@@ -197,9 +197,7 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     accepted = workflow.fitted or {
         name: digest for name, digest in approval.subject.parts.items() if name.startswith(DELTA_PART)
     }
-    now = facts.delta_parts
-    changed = sorted(name for name in now.keys() | accepted.keys() if now.get(name) != accepted.get(name))
-    if changed:
+    if changed := Subject(parts=facts.delta_parts).changed_since(Subject(parts=accepted)):
         void = void_approval(workflow, approval.transition, ", ".join(changed[:5]))
         yield replace(void, next="restore it, or confirm it: " + _FIT.format(slug=workflow.slug))
 

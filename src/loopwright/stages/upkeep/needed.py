@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import STARTED
+from loopwright.journal.store import Entry
 from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import locked
 from loopwright.loop.model import Completed, Failed, Phase
@@ -24,9 +26,9 @@ _NAMES = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def needed_runs(context: Context) -> dict[str, str]:
-    """Each run that a workflow still needs, with the name of the workflow. Archived workflows need none."""
-    needed: dict[str, str] = {}
+    """Each run that a loop or a workflow still needs, with its name. Archived workflows need none."""
     entries = context.store.journal.entries()
+    needed = _needed_by_loops(context, entries)
     started = {entry.data["run_id"]: entry.data.get("workflow") for entry in entries if entry.kind == STARTED}
     for slug in context.layout.workflow_slugs():
         known = look(context.layout.workflow(slug))
@@ -44,6 +46,35 @@ def needed_runs(context: Context) -> dict[str, str]:
         names = _names_in_documents(context, slug)
         needed |= dict.fromkeys((*runs, *(run_id for run_id in started if run_id in names)), slug)
     return needed
+
+
+def _needed_by_loops(context: Context, entries: Sequence[Entry]) -> dict[str, str]:
+    """All runs of a loop that may continue, because its holds name them; then only the run that validated it."""
+    needed: dict[str, str] = {}
+    runs: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.kind == STARTED and (loop_id := entry.data.get("loop_id")):
+            runs.setdefault(loop_id, []).append(entry.data["run_id"])
+    stored = set(loops_of(context).ids())
+    for loop_id in runs.keys() & stored:
+        proof = _proof_of(context, loop_id)
+        needed |= dict.fromkeys(runs[loop_id] if proof is None else proof, loop_id)
+    return needed
+
+
+def _proof_of(context: Context, loop_id: str) -> list[str] | None:
+    """The run that validated a loop that is over; None if the loop may continue or be repaired.
+
+    A workflow knows itself which runs of its build it needs.
+    """
+    try:
+        loop = loops_of(context).load(loop_id)
+    except LoopwrightError:
+        return None
+    if not loop.is_over:
+        return None
+    run_id = loop.validation.run_id if loop.workflow is None else None
+    return [run_id] if run_id else []
 
 
 def _names_in_documents(context: Context, slug: str) -> set[str]:
