@@ -63,7 +63,7 @@ DEFINITIONS_LEFT_OUT = {
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
     "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
     "kernel/git_index.py": ("never shown", "_rewrite"),
-    "verbs/agent_says.py": ("text for agents", "note_progress request_decision _checked_text _loop_of _known"),
+    "verbs/agent_says.py": ("text for agents", "note_progress request_decision _checked_text _loop_of"),
     "stages/agent_context.py": ("the same", "context_rows read_row"),
     "stages/trying.py": ("the same", "try_checks"),
     "install/part_files.py": ("edits texts for agents", "skill_text"),
@@ -100,7 +100,8 @@ WORDS = (
 )  # fmt: skip
 # Functions whose strings are not messages: patterns, keys, prompts, formats that are parsed.
 _NO_MESSAGES_IN = {
-    "compile", "getLogger", "encode", "option", "argument", "command", "group", "version_option", "Literal",
+    "compile", "getLogger", "encode", "option", "setting_option", "argument", "command", "command_with_examples",
+    "group", "version_option", "Literal",
 }  # fmt: skip
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _COMMAND = re.compile(r"^[^`]*(?:\bloopwright [a-z]+|\bgit (?:diff|init)\b)")

@@ -18,6 +18,11 @@ from loopwright.wiring.workspace import Workspace, find_workspace
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def command_with_examples(examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose help page ends with these examples."""
+    return click.command(epilog=f"\b\nExamples:{examples}")
+
+
 def in_workspace(command: F) -> F:
     """--project-root and --json."""
     command = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")(command)
