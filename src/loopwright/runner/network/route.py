@@ -147,7 +147,7 @@ def _look_up(address: Address) -> list[_Place]:
 
 def _is_local(place: _Place) -> bool:
     """Whether an IP address means this machine or its own link, where cloud providers keep credentials."""
-    ip = ip_address(str(place[1][0]).partition("%")[0])
+    ip = ip_address(str(place[1][0]))
     if isinstance(ip, IPv6Address):
         ip = ip.ipv4_mapped or ip
     return ip.is_loopback or ip.is_link_local or ip.is_unspecified or ip.is_multicast
