@@ -97,20 +97,37 @@ def test_the_users_proxy_is_asked_with_its_credentials_and_its_early_bytes_are_k
     assert read_exactly(outside, len(hello)) == hello
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [b"HTTP/1.1 407 ann:s3cret/ please\r\nx: ann\r\ncontent-length: 6\r\n\r\ns3cret", b"HTTP/1.1 403 No\r\n\r\n", b"",
-     b"HTTP/1.1 200 OK\r\nx: s3cret", b"ann:s3cret nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"x: s3cret\r\n" * 9000],
-    ids=["asks for a login", "refuses", "leaves", "breaks off", "speaks nonsense", "does not end"],
-)  # fmt: skip
-def test_a_users_proxy_that_does_not_let_us_through_is_a_bad_gateway_without_its_words(through, answer):
+REFUSALS = {
+    "asks for a login": (
+        b"HTTP/1.1 407 ann:s3cret/\r\nx: ann\r\ncontent-length: 6\r\n\r\ns3cret",
+        "refused with status 407",
+    ),
+    "refuses": (b"HTTP/1.1 403 No\r\n\r\n", "refused with status 403"),
+    "redirects": (b"HTTP/1.1 300 Choose\r\n\r\n", "refused with status 300"),
+    "leaves": (b"", "did not answer as a proxy"),
+    "leaves after an interim answer": (b"HTTP/1.1 103 Hints\r\n\r\n", "did not answer as a proxy"),
+    "breaks off": (b"HTTP/1.1 200 OK\r\nx: s3cret", "did not answer as a proxy"),
+    "speaks nonsense": (b"ann:s3cret nonsense\r\n\r\n", "did not answer as a proxy"),
+    "does not end": (b"HTTP/1.1 200 OK\r\n" + b"x: s3cret\r\n" * 9000, "did not answer as a proxy"),
+}
+
+
+@pytest.mark.parametrize(("answer", "why"), REFUSALS.values(), ids=REFUSALS)
+def test_a_users_proxy_that_does_not_let_us_through_is_a_bad_gateway_without_its_words(through, answer, why):
     proxy, client, outside, _ = through()
     outside.sendall(answer)
     outside.shutdown(socket.SHUT_WR)
     said = read_all(client)
     assert status_of(said) == 502
+    assert said.endswith(f"loopwright: no connection to model.example:443: the user's proxy {why}\n".encode())
     assert not any(secret in said for secret in SECRETS)
     assert proxy.refused == ()
+
+
+def test_a_users_proxy_may_answer_with_many_headers(through):
+    _, client, outside, _ = through()
+    outside.sendall(b"HTTP/1.1 299 Well\r\n" + b"x: header\r\n" * 4000 + b"\r\n")
+    assert read_head(client) == b"HTTP/1.1 200 OK\r\n\r\n"
 
 
 def test_a_users_proxy_that_says_nothing_is_a_bad_gateway(open_proxy, ask, user_proxy_server):

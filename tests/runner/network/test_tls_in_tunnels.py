@@ -35,9 +35,10 @@ def test_tls_with_the_server_of_the_tunnel_passes(named, hello, pieces):
     assert read_exactly(outside, 4) == b"more"
 
 
-def test_a_first_message_of_tls_in_many_records_passes(named):
+@pytest.mark.parametrize("size", [1, 9])
+def test_a_first_message_of_tls_in_many_records_passes(named, size):
     message = client_hello("model.example")[5:]
-    hello = b"".join(record(0x16, message[at : at + 9]) for at in range(0, len(message), 9))
+    hello = b"".join(record(0x16, message[at : at + size]) for at in range(0, len(message), size))
     _, client, outside = named()
     client.sendall(hello)
     assert read_exactly(outside, len(hello)) == hello
@@ -61,6 +62,7 @@ HELLOS = {
     "a name beyond ASCII": (made_hello(names("mödel.example".encode())), UNREADABLE),
     "an escape in the name": (made_hello(names(b"\x1b[2J.example")), UNREADABLE),
     "no first message": (record(0x16, b"\2" + block(3, bytes(50))), UNREADABLE),
+    "an empty first message": (record(0x16, b"\1\0\0\0"), UNREADABLE),
     "a first message of another length": (LONGER, UNREADABLE),
     "a first message above the limit": (padded((1 << 14) + 1), UNREADABLE),
     "an endless first message": (record(0x16, b"\1" + b"\xff\xff\xff" + bytes(50)), UNREADABLE),

@@ -67,7 +67,6 @@ class UserProxy(msgspec.Struct, frozen=True):
         if self.authorization:
             headers.append((b"proxy-authorization", self.authorization))
         head = h11.Request(method=b"CONNECT", target=str(address).encode(), headers=headers)
-        connection.settimeout(deadline.left())
         connection.sendall((request.send(head) or b"") + (request.send(h11.EndOfMessage()) or b""))
         try:
             status = _status(request, connection, deadline)
@@ -97,11 +96,10 @@ def user_proxy_of(environment: Mapping[str, str]) -> UserProxy | None:
 
 
 def _status(request: h11.Connection, connection: socket.socket, deadline: Deadline) -> int:
+    """The status of the answer, after any interim answers. ProtocolError if the proxy leaves before that."""
     while not isinstance(event := request.next_event(), h11.Response):
         if event is h11.NEED_DATA:
             request.receive_data(deadline.receive(connection))
-        elif not isinstance(event, h11.InformationalResponse):
-            raise OSError("the user's proxy closed the connection")
     return event.status_code
 
 
