@@ -182,6 +182,13 @@ def test_a_plain_request_is_rewritten_for_its_server(open_proxy, connect, server
     assert body == b"body"
 
 
+@pytest.mark.parametrize(("path", "asked"), [("", "/"), ("/", "/"), ("/v1?x=//", "/v1?x=//"), ("?q", "/?q")])
+def test_the_path_of_a_plain_request_is_passed_on(open_proxy, connect, server, path, asked):
+    open_proxy(server.address)
+    head, _ = passed_on(server, connect(), f"GET http://{{at}}{path} HTTP/1.1\r\nhost: x\r\n\r\n")
+    assert head.startswith(f"GET {asked} HTTP/1.1\r\n".encode())
+
+
 @pytest.mark.parametrize("body", ["content-length: 4\r\n\r\nbody", "\r\n"], ids=["body", "none"])
 def test_a_second_request_on_a_connection_goes_nowhere(open_proxy, connect, server, body):
     """It may be for another server: its keys must not reach this one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.runner.network.conftest import (
+    answers,
     block,
     client_hello,
     made_hello,
@@ -11,7 +12,10 @@ from tests.runner.network.conftest import (
     read_all,
     read_exactly,
     record,
+    tunnel,
 )
+
+from loopwright.kernel.address import Address
 
 
 def padded(length):
@@ -78,6 +82,16 @@ def test_tls_with_another_server_behind_the_same_address_is_cut_off(named, hello
     proxy, client, outside = named(hello)
     assert (read_all(client), read_all(outside)) == (b"", b"")
     assert proxy.refused == (recorded,)
+
+
+def test_another_server_is_recorded_with_the_port_of_the_tunnel(open_proxy, connect, server, monkeypatch, lead_to):
+    answers(monkeypatch, "192.0.2.1")
+    lead_to(server)
+    address = Address("model.example", 8443)
+    proxy = open_proxy(address)
+    client = connect(tunnel(address) + client_hello("evil.example"))
+    assert read_all(client) == b"HTTP/1.1 200 OK\r\n\r\n"
+    assert proxy.refused == ("evil.example:8443 (TLS server name, through model.example:8443)",)
 
 
 def test_a_server_that_speaks_first_and_a_protocol_without_tls_pass(named):
