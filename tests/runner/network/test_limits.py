@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import tracemalloc
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from tests.runner.network.conftest import (
@@ -229,3 +229,13 @@ def test_a_connection_that_comes_to_be_after_close_is_closed_at_once(open_proxy,
     go_on.set()
     assert read_all(client) == b""
     assert not server.was_reached()
+
+
+def test_a_connection_is_forgotten_when_its_client_is_served(open_proxy):
+    proxy = open_proxy()
+    ours, theirs = socket.socketpair()
+    with theirs:
+        with ExitStack() as sockets:
+            proxy._track(sockets, ours)
+            assert proxy._sockets == {ours}
+        assert (proxy._sockets, ours.fileno()) == (set(), -1)

@@ -38,7 +38,8 @@ from tests.runner.network.conftest import (
     status_of,
 )
 
-from loopwright.kernel.address import parse_host
+from loopwright.kernel.address import Address, parse_host
+from loopwright.runner.network.request import read_request
 
 
 @pytest.mark.parametrize(
@@ -150,6 +151,14 @@ def test_a_head_that_can_be_read_in_two_ways_is_malformed(open_proxy, ask, serve
     assert status_of(ask(head.format(at=server.address).encode())) == 400
     assert proxy.refused == ("malformed request",)
     assert not server.was_reached()
+
+
+@pytest.mark.parametrize(("port", "is_valid"), [(0, False), (1, True), (65535, True), (65536, False)])
+@pytest.mark.parametrize("head", ["CONNECT a.example:{port} HTTP/1.1", "GET http://a.example:{port}/ HTTP/1.1"])
+def test_a_port_is_between_1_and_65535(head, port, is_valid):
+    data = [f"{head}\r\nhost: x\r\n\r\n".format(port=port).encode()]
+    request = read_request(lambda: data.pop() if data else b"", 1 << 10)
+    assert (request.address if is_valid else request.status) == (Address("a.example", port) if is_valid else 400)
 
 
 def passed_on(server, client, request):

@@ -62,9 +62,40 @@ def test_an_allowed_address_that_can_not_be_reached_is_a_bad_gateway(open_proxy,
         unused.bind(("127.0.0.1", 0))
         address = Address(*unused.getsockname())
         proxy = open_proxy(address, Address("no-such-host.invalid"))
-        assert status_of(ask(tunnel(address))) == 502
+        said = ask(tunnel(address))
+        assert (status_of(said), said.endswith(f"no connection to {address}: Connection refused\n".encode())) == (
+            502,
+            True,
+        )
         assert status_of(ask(tunnel("no-such-host.invalid:443"))) == 502
     assert proxy.refused == ()
+
+
+def test_an_address_is_looked_up_for_connections_alone():
+    assert route._look_up(Address("127.0.0.1", 80)) == [(socket.AF_INET, ("127.0.0.1", 80))]
+
+
+@pytest.mark.parametrize(("left_s", "most_s"), [(5.0, 5.0), (100.0, 10.0)])
+def test_one_place_may_not_take_all_the_time(server, left_s, most_s):
+    places = [(socket.AF_INET, ("127.0.0.1", server.port))]
+    tracked = []
+    with route._connect(places, route.Deadline(left_s), tracked.append) as connection:
+        assert tracked == [connection]
+        assert most_s - 4 < connection.gettimeout() <= most_s
+
+
+def test_an_open_connection_finds_a_server_that_vanished(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        ready = route._ready(connection)
+        options = [socket.TCP_NODELAY, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT]
+        assert [ready.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [1, 60, 15, 4]
+        assert ready.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert ready.gettimeout() is None
+
+
+def test_a_name_without_a_place_is_an_error():
+    with pytest.raises(OSError, match="the name has no address"):
+        route._connect([], route.Deadline(5.0), lambda _: None)
 
 
 LOGIN = b"YW5uOnMzY3JldC8="

@@ -155,7 +155,7 @@ def _connect(places: list[_Place], deadline: Deadline, track: Track) -> socket.s
     """The first place that answers."""
     problem = OSError("the name has no address")
     for family, place in places:
-        connection = socket.socket(family, socket.SOCK_STREAM)
+        connection = socket.socket(family)
         track(connection)
         try:
             connection.settimeout(min(_LONGEST_TRY_S, deadline.left()))
@@ -170,8 +170,8 @@ def _connect(places: list[_Place], deadline: Deadline, track: Track) -> socket.s
 
 def _ready(connection: socket.socket) -> socket.socket:
     connection.settimeout(None)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
     for option, value in _KEEP_ALIVE:
         connection.setsockopt(socket.IPPROTO_TCP, option, value)
     return connection
