@@ -39,7 +39,7 @@ from tests.runner.network.conftest import (
 )
 
 from loopwright.kernel.address import Address, parse_host
-from loopwright.runner.network.request import read_request
+from loopwright.runner.network.request import TunnelRequest, read_request
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,14 @@ def test_a_port_is_between_1_and_65535(head, port, is_valid):
     data = [f"{head}\r\nhost: x\r\n\r\n".format(port=port).encode()]
     request = read_request(lambda: data.pop() if data else b"", 1 << 10)
     assert (request.address if is_valid else request.status) == (Address("a.example", port) if is_valid else 400)
+
+
+@pytest.mark.parametrize(("most", "is_read"), [(64 << 10, True), (8 << 10, False)])
+def test_a_head_may_be_as_long_as_its_limit(most, is_read):
+    head = b"CONNECT a.example:443 HTTP/1.1\r\nhost: x\r\nx: " + b"y" * 12_000 + b"\r\n"
+    pieces = [b"\r\n", b"z: " + b"y" * 12_000 + b"\r\n", head]
+    request = read_request(lambda: pieces.pop() if pieces else b"", most)
+    assert isinstance(request, TunnelRequest) == is_read
 
 
 def passed_on(server, client, request):
