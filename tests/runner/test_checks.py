@@ -27,6 +27,7 @@ REDACTOR = Redactor(Detector((), {"PASSWORD": "correct horse battery"}), {})
     [
         ("", [], True),
         ("a", [b"b", b"ca"], True),
+        ("ab", [b"a", b"b"], True),
         ("abc", [b"xa", b"b", b"cx"], True),
         ("abc", [b"ab", b"", b"c"], True),
         ("abc", [b"ab", b"x", b"c"], False),
