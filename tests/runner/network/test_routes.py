@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 from tests.runner.network.conftest import (
@@ -155,10 +156,12 @@ def test_a_users_proxy_that_does_not_let_us_through_is_a_bad_gateway_without_its
     assert proxy.refused == ()
 
 
-def test_a_users_proxy_may_answer_with_many_headers(through):
-    _, client, outside, _ = through()
-    outside.sendall(b"HTTP/1.1 299 Well\r\n" + b"x: header\r\n" * 4000 + b"\r\n")
-    assert read_head(client) == b"HTTP/1.1 200 OK\r\n\r\n"
+def test_a_users_proxy_may_answer_with_many_headers():
+    pieces = [b"HTTP/1.1 299 Well\r\n" + b"x: header\r\n" * 3000, b"\r\nearly"]
+    deadline = SimpleNamespace(receive=lambda _: pieces.pop(0))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert UserProxy(Address("proxy.example")).open_tunnel(ours, MODEL, deadline) == b"early"
 
 
 def test_a_users_proxy_that_says_nothing_is_a_bad_gateway(open_proxy, ask, user_proxy_server):
