@@ -378,17 +378,14 @@ def test_uncommitted_changes_are_kept_with_the_run(run, project):
     assert finished.evidence.base.is_commit is False
 
 
-def test_the_end_of_a_run_is_announced(run, events):
-    finished = run(plan(step("A", "exit 2")), run_id="e")
-    announce_end(finished, finished.failure, Emitter(events.append))
-    announced = events[-1]
-    message = finished.failure.message
-    path = str(finished.folder)
-    assert announced == RunEnded(
-        "e", "ERROR", "STEP_FAILED", message, finished.failure.hint, path, finished.evidence.duration_s
-    )
+def test_the_end_of_a_run_is_announced(run, events, redactor):
+    finished = run(plan(step("A", "true")), run_id="e")
+    failure = Failure("LATER", redactor.clean("a later failure"), "look")
+    announce_end(finished, failure, Emitter(events.append))
+    path, duration_s = str(finished.folder), finished.evidence.duration_s
+    assert events[-1] == RunEnded("e", "ERROR", "LATER", failure.message, "look", path, duration_s)
     announce_end(finished, None, Emitter(events.append))
-    assert events[-1] == RunEnded("e", "OK", None, finished.evidence.message, None, path, finished.evidence.duration_s)
+    assert events[-1] == RunEnded("e", "OK", None, finished.evidence.message, None, path, duration_s)
 
 
 def test_an_error_is_a_failure_without_its_secrets(redactor):

@@ -121,6 +121,12 @@ def test_checks_are_judged_in_order_and_the_first_failure_ends_them(context, eve
     assert "loopwright unlatch" in failure.hint
 
 
+@pytest.mark.parametrize("line", ["  indented", "X"])
+def test_the_output_before_a_failed_check_is_kept_as_it_is(context, line):
+    run_step(context, step(f"echo; echo '{line}'", verification=(FileExists("missing"),)))
+    assert context.failures[0].log_tail.text == f"{line}\nmissing does not exist"
+
+
 def test_a_check_that_is_a_command_has_its_own_log_and_failure(context):
     items = (CommandPasses("exit 0"), CommandPasses(f"echo why; echo {KEY}; exit 2"))
     record = run_step(context, step("true", verification=items))
