@@ -235,6 +235,20 @@ class LoopMachine(RuleBasedStateMachine):
     @rule()
     def go_on(self):
         """Do the next step of a worker, so that random moves make progress."""
+        self._step()
+
+    @rule()
+    def try_in_vain(self):
+        """A worker keeps work and tries more; then the tests fail, and the rules drop the try."""
+        for _ in range(2):
+            self.begun += 1
+            self.apply(e.TaskAdded(task=task(f"V-{self.begun}")), "ann")
+        self._step()
+        self._step()
+        self._step(is_tried=True)
+        self._step(passes=False)
+
+    def _step(self, *, is_tried=False, passes=True):
         self.apply(e.LoopStarted(), "ann")
         if not self.apply(c.Advance(action_id=f"w{self.store.load(LOOP).revision}", no_progress=3), "worker"):
             return
@@ -242,13 +256,13 @@ class LoopMachine(RuleBasedStateMachine):
         mark = ProgressMark(tree=str(self.store.load(LOOP).revision), failing=(), evidence="")
         if at is None:
             return
-        passed = Validation(results=(result("passed"),), passed=True, run_id="r")
+        validation = Validation(results=(result("passed" if passes else "failed"),), passed=passes, run_id="r")
         outcome = {
             Action.INIT: c.FinishInit(action_id=at.id, tasks=()),
             Action.DEVELOP: c.FinishDevelop(
-                action_id=at.id, outcome="completed", files_changed=("a.py",), tree=WORKED, mark=mark
+                action_id=at.id, outcome="completed", files_changed=("a.py",), tree=WORKED, mark=mark, is_tried=is_tried
             ),
-            Action.VALIDATE: c.FinishValidate(action_id=at.id, validation=passed, mark=mark),
+            Action.VALIDATE: c.FinishValidate(action_id=at.id, validation=validation, mark=mark),
             Action.COMPLETE: c.FinishComplete(action_id=at.id),
         }
         if at.action in outcome:
@@ -395,5 +409,5 @@ class LoopMachine(RuleBasedStateMachine):
             assert before.under_way.id == event.action_id
 
 
-LoopMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+LoopMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestLoop = LoopMachine.TestCase

@@ -51,7 +51,7 @@ def test_every_question_needs_an_answer_and_a_second_answer_is_refused(loops):
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, code=11)
     assert loops.run("answer", loop_id, "D-7", "x", code=1).stderr.startswith("LOOP_REFUSED: ")
-    assert "needs words" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
+    assert "cannot be empty" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
     loops.run("answer", loop_id, "D-1", "sqlite")
     assert loops.holds(loop_id) == [("decision", "decision_required_D-9")]
     assert "already answered" in loops.run("answer", loop_id, "D-1", "postgres", code=1).stderr

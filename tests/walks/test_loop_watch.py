@@ -427,6 +427,7 @@ def test_without_a_terminal_an_interactive_loop_is_held_until_a_choice(project, 
     (hold,) = project.ask("loop", "show", loop_id)["loopwright"]["holds"]
     assert (hold["holder"], hold["code"]) == ("decision", "choice_required")
     assert f"loopwright loop choose {loop_id} init" in held.stdout
+    assert f"→ loopwright loop resume {loop_id}" in project.run("status").stdout
     refused = project.run("loop", "choose", loop_id, "validate")
     assert refused.exit_code == 1
     assert "it can: init" in refused.stderr

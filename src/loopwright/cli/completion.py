@@ -5,22 +5,19 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from loopwright.cli.options import say_json
+from loopwright.cli.options import command_with_examples, say_json
 from loopwright.errors import WrongUsage
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   eval "$(loopwright completion bash)"                                  add this line to ~/.bashrc
   eval "$(loopwright completion zsh)"                                   add this line to ~/.zshrc
   loopwright completion fish > ~/.config/fish/completions/loopwright.fish
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.pass_context
-def command(ctx: click.Context, shell: str, as_json: bool) -> int:
+def command(ctx: click.Context, shell: str, as_json: bool) -> None:
     """Print the completion script for your shell."""
     kind = get_completion_class(shell)
     if kind is None:
@@ -31,4 +28,3 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> int:
         say_json({"shell": shell, "script": script})
     else:
         click.echo(script)
-    return 0

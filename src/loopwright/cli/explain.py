@@ -5,33 +5,30 @@ from __future__ import annotations
 import click
 
 from loopwright.cli.language import told
-from loopwright.cli.options import put, say, say_json
+from loopwright.cli.options import command_with_examples, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import width_of
 from loopwright.verbs.explain import TOPICS, explain
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright explain needs          what a failed step needs, found in its log
   loopwright explain SECRET_LEAK    one error code
   loopwright explain settings       every key, its default and what it means
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("topic", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def command(topic: str | None, as_json: bool) -> int:
+def command(topic: str | None, as_json: bool) -> None:
     """Explain a topic, an error code or a secret rule. Without TOPIC, list the topics."""
     if topic is None:
         say_json(list(TOPICS)) if as_json else say(f"topics: {', '.join(TOPICS)}; or any error code or rule id")
-        return 0
+        return
     rows = explain(topic)
     if not rows:
         raise WrongUsage(f"'{topic}' is not a topic, an error code or a rule id", hint="topics: " + ", ".join(TOPICS))
     if as_json:
         say_json(rows)
-        return 0
+        return
     names = list(rows[0])
     # A single word is a name or a value, and is not translated.
     translated = [{name: told(text) if " " in text else text for name, text in row.items()} for row in rows]
@@ -40,4 +37,3 @@ def command(topic: str | None, as_json: bool) -> int:
     for row in shown:
         cells = [row[name] + " " * (widths[name] - width_of(row[name])) for name in names[:-1]]
         put("  ".join([*cells, row[names[-1]]]))
-    return 0

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 import msgspec
 
 from loopwright.cli.language import words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import (
+    command_with_examples,
+    in_context,
+    put,
+    say,
+    say_json,
+    setting_option,
+)
+from loopwright.stages.context import Context
 from loopwright.verbs.init import init, settings
 
-_INIT_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   cd my-project && loopwright init
   loopwright init --layout interop     store plan, blocker and latch where other tools look for them
-"""
-
-
-@click.command(epilog=_INIT_EXAMPLES)
-@click.option(
+""")
+@setting_option(
     "--layout",
+    "workspace.layout",
     type=click.Choice(["unified", "interop"]),
     help="Where files are stored; see `loopwright explain settings`.",
 )
-@in_workspace
-def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def init_command(context: Context, as_json: bool) -> None:
     """Make this project a workspace: write settings that fit it, and a first plan. Existing files stay unchanged.
 
     In a git repository, the workspace is the top folder of the repository, even if a parent folder is a workspace. To
     use a subfolder as a workspace, create the folder `.loopwright` in it first.
     """
-    done = init(context_of(project_root, {("workspace", "layout"): layout}))
+    done = init(context)
     if as_json:
         say_json(
             {
@@ -45,7 +50,7 @@ def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
                 "test_command": done.detected.test_command,
             }
         )
-        return 0
+        return
     for path in done.written:
         say(f"wrote {path}")
     for path in done.kept:
@@ -57,27 +62,21 @@ def init_command(layout: str | None, project_root: Path, as_json: bool) -> int:
     if detected.setup:
         say(f"run in each new sandbox: {', '.join(detected.setup)}")
     put(words("next: `loopwright run`"), fg="green")
-    return 0
 
 
-_SETTINGS_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright settings                       every setting with its origin
   loopwright settings --changed             only settings that are not defaults
   LOOPWRIGHT_RUN_JOBS=4 loopwright settings --json
-"""
-
-
-@click.command(epilog=_SETTINGS_EXAMPLES)
+""")
 @click.option("--changed", is_flag=True, help="Only settings that are not defaults.")
-@in_workspace
-def settings_command(changed: bool, project_root: Path, as_json: bool) -> int:
+@in_context
+def settings_command(context: Context, changed: bool, as_json: bool) -> None:
     """Show every setting and where its value comes from.
 
     A later source overrides an earlier one: defaults, your own config.toml, config.toml of the workspace,
     LOOPWRIGHT_<SECTION>_<KEY>, options.
     """
-    context = context_of(project_root)
     clean = context.tools().redactor.clean
     listed = [setting for setting in settings(context) if not changed or setting.origin != "default"]
     if as_json:
@@ -86,12 +85,11 @@ def settings_command(changed: bool, project_root: Path, as_json: bool) -> int:
         ]
         # A setting may be a command or an address that contains a secret.
         click.echo(clean(json.dumps(records, indent=2)).text)
-        return 0
+        return
     width = max((len(f"{setting.section}.{setting.key}") for setting in listed), default=0)
     for setting in listed:
         name = f"{setting.section}.{setting.key}".ljust(width)
         put(f"{name}  {_short(clean(_spelled(setting.value)).text)}  ({setting.origin})")
-    return 0
 
 
 def _spelled(value: object) -> str:

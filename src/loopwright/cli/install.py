@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from loopwright.agents.harness import HARNESSES
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.install.apply import FileChange, InstallReport
 from loopwright.install.model import Part, Scope
+from loopwright.stages.context import Context
 from loopwright.verbs.install import install, uninstall
-
-_INSTALL_EXAMPLES = """\b
-Examples:
-  loopwright install --agent claude                           for this project
-  loopwright install --agent claude --scope user              for all your projects
-  loopwright install --agent codex --what skills,mcp --dry-run
-                                                              show the changes without making them
-  REFLECTION_MODE=solo claude                                 a session that records reflections
-  loopwright doctor                                           shows what is installed, and whether it is current
-"""
 
 
 def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,18 +36,24 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command(epilog=_INSTALL_EXAMPLES)
+@command_with_examples("""
+  loopwright install --agent claude                           for this project
+  loopwright install --agent claude --scope user              for all your projects
+  loopwright install --agent codex --what skills,mcp --dry-run
+                                                              show the changes without making them
+  REFLECTION_MODE=solo claude                                 a session that records reflections
+  loopwright doctor                                           shows what is installed, and whether it is current
+""")
 @for_agent
-@in_workspace
-def install_command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
+@in_context
+def install_command(context: Context, agent: str, scope: str, what: str, dry_run: bool, as_json: bool) -> None:
     """Let an agent work with Loopwright: add hooks, skills, an instruction block and the MCP server to its settings.
 
     Your other settings stay unchanged, and so does anything from `install` that you edited. The reflection hook does
     nothing until REFLECTION_MODE is solo or orchestrated. The stop gate acts only on agents of a build.
     """
-    done = install(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
+    done = install(context, agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
     report(done, as_json=as_json, dry_run=dry_run)
-    return 0
 
 
 def parts_in(text: str) -> tuple[Part, ...]:
@@ -127,19 +123,14 @@ def _document(done: InstallReport, *, dry_run: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_UNINSTALL_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright uninstall --agent claude
   loopwright uninstall --agent claude --what mcp
   loopwright uninstall --agent claude --scope user --dry-run
-"""
-
-
-@click.command(epilog=_UNINSTALL_EXAMPLES)
+""")
 @for_agent
-@in_workspace
-def uninstall_command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
+@in_context
+def uninstall_command(context: Context, agent: str, scope: str, what: str, dry_run: bool, as_json: bool) -> None:
     """Remove what `install` added. Everything else stays, and so does anything from `install` that you edited."""
-    done = uninstall(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
+    done = uninstall(context, agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
     report(done, as_json=as_json, dry_run=dry_run, takes_out=True)
-    return 0

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from loopwright.cli.language import speak
-from loopwright.cli.plain import F, in_workspace, put, say, say_json, say_json_line
+from loopwright.cli.plain import F, command_with_examples, in_workspace, put, say, say_json, say_json_line
 from loopwright.stages.context import Context
 from loopwright.wiring.build import build_context
 
-__all__ = ["context_of", "in_workspace", "put", "say", "say_json", "say_json_line", "with_sandbox_root"]
+__all__ = [
+    "command_with_examples", "context_of", "in_context", "in_workspace", "put", "say", "say_json", "say_json_line",
+    "setting_option", "with_sandbox_root",
+]  # fmt: skip
 
 
-def with_sandbox_root(command: F) -> F:
-    """--sandbox-root, for commands that look at sandboxes."""
-    return click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")(command)
+_SETTING = "setting"
+
+
+def setting_option(flag: str, setting: str, **attributes: Any) -> Callable[[F], F]:
+    """An option that overrides a setting; `in_context` takes its value."""
+    return click.option(flag, f"{_SETTING}_{setting.replace('.', '_')}", **attributes)
+
+
+with_sandbox_root = setting_option("--sandbox-root", "sandbox.root", help="Folder for sandboxes, outside the project.")
 
 
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
@@ -25,3 +36,15 @@ def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = No
     context = build_context(project_root, flags or {})
     speak(context.settings.values.workspace.language)
     return context
+
+
+def in_context(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--project-root and --json; the command gets the context of the workspace as its first argument."""
+
+    @wraps(command)
+    def call(project_root: Path, **options: Any) -> Any:
+        names = [name.split("_", 2) for name in options if name.startswith(_SETTING)]
+        flags = {(section, key): options.pop(f"{_SETTING}_{section}_{key}") for _, section, key in names}
+        return command(context_of(project_root, flags), **options)
+
+    return in_workspace(call)

@@ -13,9 +13,14 @@ import click
 
 from loopwright.cli.language import speak, told
 from loopwright.kernel.cells import neutralised
-from loopwright.wiring.found import FoundWorkspace, find_place
+from loopwright.wiring.workspace import Workspace, find_workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def command_with_examples(examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose help page ends with these examples."""
+    return click.command(epilog=f"\b\nExamples:{examples}")
 
 
 def in_workspace(command: F) -> F:
@@ -30,9 +35,9 @@ def in_workspace(command: F) -> F:
     )(command)
 
 
-def place_of(project_root: Path) -> FoundWorkspace:
+def place_of(project_root: Path) -> Workspace:
     """The workspace and its settings, for commands that need no adapters."""
-    place = find_place(project_root, {}, os.environ)
+    place = find_workspace(project_root, {}, os.environ)
     speak(place.settings.values.workspace.language)
     return place
 

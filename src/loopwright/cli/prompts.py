@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,9 +13,10 @@ from loopwright.agents.prompts.book import OURS, PromptText
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, PromptLanguage
 from loopwright.cli.language import words
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
+from loopwright.stages.context import Context
 from loopwright.verbs.prompts import answer_schema, copy_prompt, list_prompts, show_prompt
 
 COMMANDS = {
@@ -63,20 +63,18 @@ def row(text: PromptText) -> dict[str, object]:
     }
 
 
-_LISTING_EXAMPLES = """\b
-Examples:
-  loopwright prompts list
-  loopwright prompts list --language zh --json
-"""
 _ROLE = max(len(role) for role in Role)
 
 
-@click.command(epilog=_LISTING_EXAMPLES)
+@command_with_examples("""
+  loopwright prompts list
+  loopwright prompts list --language zh --json
+""")
 @with_language
-@in_workspace
-def listing_command(language: PromptLanguage | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def listing_command(context: Context, language: PromptLanguage | None, as_json: bool) -> int:
     """List all prompts with role, language and origin; exit 1 if one of your files cannot be used."""
-    listed = list_prompts(context_of(project_root), language)
+    listed = list_prompts(context, language)
     if as_json:
         say_json(
             {
@@ -96,25 +94,21 @@ def listing_command(language: PromptLanguage | None, project_root: Path, as_json
     return 1 if listed.unusable else 0
 
 
-_SHOW_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright prompts show builder_slice
   loopwright prompts show builder_slice --ours | diff - .loopwright/prompts/en/builder_slice.md
   loopwright prompts show reviewer_change --schema
-"""
-
-
-@click.command(epilog=_SHOW_EXAMPLES)
+""")
 @click.argument("name")
 @with_language
 @click.option("--ours", is_flag=True, help="Show the built-in prompt, even if you replaced it.")
 @click.option("--schema", is_flag=True, help="Show the JSON Schema of the answer instead.")
-@in_workspace
+@in_context
 def show_command(
-    name: str, language: PromptLanguage | None, ours: bool, schema: bool, project_root: Path, as_json: bool
-) -> int:
+    context: Context, name: str, language: PromptLanguage | None, ours: bool, schema: bool, as_json: bool
+) -> None:
     """Print the prompt that agents get, and nothing else."""
-    text = show_prompt(context_of(project_root), name, language, ours=ours)
+    text = show_prompt(context, name, language, ours=ours)
     if as_json:
         shape = SHAPES[name]
         more = {"text": text.text, "needs": shape.needs, "may": shape.may, "answer_schema": answer_schema(name)}
@@ -125,27 +119,21 @@ def show_command(
         put(json.dumps(answer_schema(name), indent=2, ensure_ascii=False))
     else:
         put(text.text.rstrip("\n"))
-    return 0
 
 
-_COPY_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright prompts copy builder_slice              into .loopwright/prompts, for this workspace
   loopwright prompts copy planner --user             for all your workspaces
   loopwright prompts copy part_decisions --language zh
-"""
-
-
-@click.command(epilog=_COPY_EXAMPLES)
+""")
 @click.argument("name")
 @with_language
 @click.option("--user", is_flag=True, help="Copy it for all your workspaces, not only for this one.")
-@in_workspace
-def copy_command(name: str, language: PromptLanguage | None, user: bool, project_root: Path, as_json: bool) -> int:
+@in_context
+def copy_command(context: Context, name: str, language: PromptLanguage | None, user: bool, as_json: bool) -> None:
     """Copy a built-in prompt to a file that replaces it, for you to edit. An existing file stays unchanged."""
-    path = copy_prompt(context_of(project_root), name, language, to="user" if user else "workspace")
+    path = copy_prompt(context, name, language, to="user" if user else "workspace")
     if as_json:
         say_json({"path": shown(path), "name": name})
-        return 0
+        return
     say(f"edit {shown(path)}; agents get this prompt from the next command on")
-    return 0

@@ -10,12 +10,13 @@ import click
 from click.core import ParameterSource
 
 from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import context_of, in_context, in_workspace, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
 from loopwright.reflection.store import Stored
+from loopwright.stages.context import Context
 from loopwright.verbs.judged import judged
 from loopwright.verbs.reflect import ReflectionRequest, ReportInput, export, find, reflect, shelf
 
@@ -73,11 +74,11 @@ def command(
     agent: str | None,
     project_root: Path,
     as_json: bool,
-) -> int:
+) -> None:
     """Record a reflection on the current work: what changed, the risk, and the author's self-report."""
     if ctx.invoked_subcommand is not None:
         _hand_down(ctx, ctx.invoked_subcommand)
-        return 0
+        return
     fields = _report(confidence, most_likely_wrong, known)
     if report_file is not None and fields is not None:
         raise WrongUsage(
@@ -87,14 +88,13 @@ def command(
     report = _bounded(report_file) if report_file is not None else fields
     reflection = reflect(context_of(project_root), ReflectionRequest(session, point, report, task_ref, agent))
     _say(reflection, as_json)
-    return 0
 
 
 @command.command("list")
-@in_workspace
-def list_command(project_root: Path, as_json: bool) -> int:
+@in_context
+def list_command(context: Context, as_json: bool) -> None:
     """List the reflections of this workspace."""
-    reflections = shelf(context_of(project_root))
+    reflections = shelf(context)
     if as_json:
         say_json(
             {
@@ -102,7 +102,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
                 "unreadable": [codec.to_builtins(unreadable) for unreadable in reflections.unreadable],
             }
         )
-        return 0
+        return
     for stored in reflections.stored:
         record = stored.reflection
         confidence = words("no confidence")
@@ -117,16 +117,14 @@ def list_command(project_root: Path, as_json: bool) -> int:
             "no reflections yet; record one with `loopwright reflect`, or let an agent record them after "
             "`loopwright install --agent claude` (or codex, or gemini)"
         )
-    return 0
 
 
 @command.command("show", short_help="Show one reflection.")
 @click.argument("name", required=False)
-@in_workspace
-def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def show_command(context: Context, name: str | None, as_json: bool) -> None:
     """Show the reflection with this file name, or a part of its start. Without NAME: the last reflection."""
-    _say(find(context_of(project_root), name), as_json)
-    return 0
+    _say(find(context, name), as_json)
 
 
 @command.command("export", short_help="Print all reflections.")
@@ -137,20 +135,18 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
     show_default=True,
     help="Format; corpus: self-reports with the results of checks, for `analyze calibration`.",
 )
-@in_workspace
-def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, as_json: bool) -> int:
+@in_context
+def export_command(context: Context, form: Literal["jsonl", "csv", "corpus"], as_json: bool) -> None:
     """Print all reflections for other programs; --json means --form jsonl. Invalid files go to standard error."""
-    context = context_of(project_root)
     if form == "corpus":
         for row in judged(context):
             sys.stdout.buffer.write(codec.to_json_line(row))
-        return 0
+        return
     reflections = shelf(context)
     for text in export(reflections.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
     for unreadable in reflections.unreadable:
         say(f"skipped: {unreadable.name}: not a reflection: {unreadable.why}", err=True)
-    return 0
 
 
 def _hand_down(ctx: click.Context, subcommand: str) -> None:

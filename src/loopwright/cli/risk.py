@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import click
 
 from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, context_of, in_workspace, put, say, say_json
 from loopwright.cli.risk_sarif import sarif_of
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
@@ -19,8 +19,9 @@ from loopwright.verbs.risk import RiskReport, RiskRequest, risk
 _REVIEW_NEEDED = 10
 _FILES_SHOWN = 5
 _MOST_LISTED = 64 << 20
-_EPILOG = """\b
-Examples:
+
+
+@command_with_examples("""
   loopwright risk                            working tree, staged and untracked files, against HEAD
   loopwright risk --base origin/main         everything since this branch left main, for CI
   loopwright risk --staged                   staged changes only, for a pre-commit hook
@@ -28,10 +29,7 @@ Examples:
   loopwright explain risk                    both rule sets
 
 Exit codes: 0 no review needed, 10 review needed.
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.option("--base", metavar="REV", help="Compare with the merge base of HEAD and REV; includes uncommitted work.")
 @click.option("--staged", is_flag=True, help="Staged changes only.")
 @click.option("--files", "listed", type=click.File("rb"), help="File with changed paths, by NUL or line; - is stdin.")

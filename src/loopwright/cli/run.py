@@ -13,65 +13,58 @@ from types import FrameType
 import click
 
 from loopwright.cli.failures import exit_code_of, say_failure
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import (
+    command_with_examples,
+    in_context,
+    say,
+    say_json,
+    setting_option,
+    with_sandbox_root,
+)
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
-from loopwright.verbs.run import RunOptions, RunReport, run, unlatch
-from loopwright.verbs.watch import watch
+from loopwright.stages.context import Context
+from loopwright.verbs.run import RunOptions, RunReport, run, unlatch, watch
 
 _SHOWN_LINES = 12
-_RUN_EXAMPLES = """\b
-Examples:
+
+
+@command_with_examples("""
   loopwright run                                 the plan of the workspace
   loopwright run --plan plan.yaml --jobs 4       another plan, up to four steps at a time
   loopwright run --isolation strict              no network, no home folder, no writes outside the sandbox
   loopwright run --replan-with scripted:t.yaml   after a failure, let an agent write a new plan
   loopwright run --json | jq .type               events as JSON, as they happen
-"""
-
-
-@click.command(epilog=_RUN_EXAMPLES)
+""")
 @click.option("--plan", type=click.Path(path_type=Path), help="Plan file; default: the plan of the workspace.")
-@click.option("--mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is created.")
-@click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Number of independent steps that run at the same time.")
-@click.option("--isolation", type=click.Choice(["none", "auto", "strict"]), help="Isolation of the steps.")
-@click.option("--keep", is_flag=True, default=None, help="Keep the sandbox folder after the run.")
+@setting_option(
+    "--mode", "sandbox.mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is created."
+)
+@with_sandbox_root
+@setting_option(
+    "--jobs",
+    "run.jobs",
+    type=click.IntRange(1, 256),
+    help="Number of independent steps that run at the same time.",
+)
+@setting_option(
+    "--isolation", "sandbox.isolation", type=click.Choice(["none", "auto", "strict"]), help="Isolation of the steps."
+)
+@setting_option("--keep", "sandbox.keep", is_flag=True, default=None, help="Keep the sandbox folder after the run.")
 @click.option("--replan-with", metavar="AGENT", help="After a failure, let this agent write a new plan, and run it.")
-@click.option("--max-retries", type=click.IntRange(1, 100), help="Limit of new plans with --replan-with.")
+@setting_option(
+    "--max-retries", "run.max_retries", type=click.IntRange(1, 100), help="Limit of new plans with --replan-with."
+)
 @click.option("--watch", "watching", is_flag=True, help="Run again whenever the plan changes; respects the latch.")
-@in_workspace
-def run_command(
-    plan: Path | None,
-    mode: str | None,
-    sandbox_root: str | None,
-    jobs: int | None,
-    isolation: str | None,
-    keep: bool | None,
-    replan_with: str | None,
-    max_retries: int | None,
-    watching: bool,
-    project_root: Path,
-    as_json: bool,
-) -> int:
+@in_context
+def run_command(context: Context, plan: Path | None, replan_with: str | None, watching: bool, as_json: bool) -> int:
     """Run the plan in a sandbox and record evidence.
 
     Your checkout stays unchanged: steps work in a private copy, and their changes are kept as a patch. The first
     failure stops the run, writes a blocker card and latches the workspace: no further run until you type
     `loopwright unlatch`.
     """
-    context = context_of(
-        project_root,
-        {
-            ("sandbox", "mode"): mode,
-            ("sandbox", "root"): sandbox_root,
-            ("sandbox", "isolation"): isolation,
-            ("sandbox", "keep"): keep,
-            ("run", "jobs"): jobs,
-            ("run", "max_retries"): max_retries,
-        },
-    )
     request = RunOptions(plan=plan.absolute() if plan else None, replan_with=replan_with)
     with stopping_on_signals() as cancellation:
         if not watching:
@@ -127,17 +120,12 @@ def _finish(report: RunReport, as_json: bool) -> int:
     return exit_code_of(report.failure.code, report.failure.signal)
 
 
-_UNLATCH_EXAMPLES = """\b
-Example:
+@command_with_examples("""
   loopwright unlatch && loopwright run
-"""
-
-
-@click.command(epilog=_UNLATCH_EXAMPLES)
-@in_workspace
-def unlatch_command(project_root: Path, as_json: bool) -> int:
+""")
+@in_context
+def unlatch_command(context: Context, as_json: bool) -> None:
     """Show why the workspace is latched, and unlatch it. For people only: agents are refused."""
-    context = context_of(project_root)
     latch = unlatch(context)
     if as_json:
         fields = ("run_id", "created_at", "reason", "pid")
@@ -149,4 +137,3 @@ def unlatch_command(project_root: Path, as_json: bool) -> int:
         say(f"  {latch.reason}")
         say(f"  blocker card: {context.layout.blocker}")
         say("unlatched; run the plan again with `loopwright run`", fg="green")
-    return 0

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import click
 import msgspec
 
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WorkflowRefused
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.status import Verified, list_domains, show_domain, verify_specs
 
 _NO_SPECS = "no living specs yet; add a finished change to them with `loopwright archive SLUG`"
@@ -33,21 +33,17 @@ def command() -> None:
     """List, show and verify the living specs: the requirements of all archived changes."""
 
 
-_LISTING_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright specs list
   loopwright specs list --json
-"""
-
-
-@click.command(epilog=_LISTING_EXAMPLES)
-@in_workspace
-def listing_command(project_root: Path, as_json: bool) -> int:
+""")
+@in_context
+def listing_command(context: Context, as_json: bool) -> None:
     """List the domains that have a living spec, and how many requirements each kind of proof covers."""
-    domains = list_domains(context_of(project_root))
+    domains = list_domains(context)
     if as_json:
         say_json({"ok": True, "domains": [domain.summary() for domain in domains]})
-        return 0
+        return
     if not domains:
         say(_NO_SPECS)
     for domain in domains:
@@ -60,25 +56,20 @@ def listing_command(project_root: Path, as_json: bool) -> int:
         parts += [f"signed by a person: {count['signed']}"] if count["signed"] else []
         parts += [f"not proven: {count['none']}"] if count["none"] else []
         say(f"requirements: {len(domain.requirements)}; {', '.join(parts)}")
-    return 0
 
 
-_SHOW_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright specs show greeting
   loopwright specs show shop/cart --json
-"""
-
-
-@click.command(epilog=_SHOW_EXAMPLES)
+""")
 @click.argument("domain")
-@in_workspace
-def show_command(domain: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def show_command(context: Context, domain: str, as_json: bool) -> None:
     """Show the living spec of a domain: each requirement, the change that added it, and what proves it."""
-    spec = show_domain(context_of(project_root), domain)
+    spec = show_domain(context, domain)
     if as_json:
         say_json({"ok": True, **spec.document()})
-        return 0
+        return
     say(f"{spec.domain}  ", nl=False, bold=True)
     put(spec.path, dim=True)
     say(spec.purpose)
@@ -89,27 +80,24 @@ def show_command(domain: str, project_root: Path, as_json: bool) -> int:
             put(f"  · {scenario}")
         change = f" ({requirement.change_id})" if requirement.change_id else ""
         say(f"  {requirement.basis_sentence()}{change}", dim=True)
-    return 0
 
 
-_VERIFY_EXAMPLES = """\b
-Examples:
+_MARKS = {"holds": ("✓", "green"), "broken": ("✗", "red"), "unavailable": ("✗", "red")}
+
+
+@command_with_examples("""
   loopwright specs verify                 every domain
   loopwright specs verify greeting
   loopwright specs verify --json
 
 Exits with 1 if a requirement no longer holds, or if its check could not run.
-"""
-_MARKS = {"holds": ("✓", "green"), "broken": ("✗", "red"), "unavailable": ("✗", "red")}
-
-
-@click.command(epilog=_VERIFY_EXAMPLES)
+""")
 @click.argument("domain", required=False)
-@in_workspace
-def verify_command(domain: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def verify_command(context: Context, domain: str | None, as_json: bool) -> None:
     """Run the checks of the living specs on the current tree, and list each requirement that no longer holds."""
     with stopping_on_signals() as cancellation:
-        verified = verify_specs(context_of(project_root), domain, cancellation)
+        verified = verify_specs(context, domain, cancellation)
     wrong = [requirement for requirement in verified if requirement.is_wrong]
     if as_json:
         say_json({"ok": not wrong, "requirements": [msgspec.to_builtins(requirement) for requirement in verified]})
@@ -128,7 +116,6 @@ def verify_command(domain: str | None, project_root: Path, as_json: bool) -> int
             next_command=wrong[0].way_on(),
             blockers=tuple(_blocker(requirement) for requirement in wrong),
         )
-    return 0
 
 
 def _blocker(verified: Verified) -> tuple[str, str, str]:

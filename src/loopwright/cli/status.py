@@ -11,7 +11,7 @@ from loopwright.cli.language import told, words
 from loopwright.cli.lazy import load
 from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.loop.output import COLORS
-from loopwright.cli.plain import in_workspace, place_of, say, say_json
+from loopwright.cli.plain import command_with_examples, in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import neutralised
 from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, what_waits, with_what_runs
@@ -19,23 +19,21 @@ from loopwright.workflow.listing import STAGES, WorkflowLine, up_to_date
 from loopwright.workspace.layout import Layout
 
 _SHOWN = 20
-_STATUS_EXAMPLES = """\b
-Examples:
+
+
+@command_with_examples("""
   loopwright status                    everything in this workspace
   loopwright status faster-imports     one workflow: stage, blockers, next command
   loopwright status --json
-"""
-
-
-@click.command(epilog=_STATUS_EXAMPLES)
+""")
 @click.argument("slug", required=False)
 @in_workspace
-def status_command(slug: str | None, project_root: Path, as_json: bool) -> int:
+def status_command(slug: str | None, project_root: Path, as_json: bool) -> None:
     """Show the status of all work, or of one workflow: what runs, what waits for a person, and the next command."""
     if slug is not None:
         # The status of one workflow is derived from its documents; the imports for that would slow down the list.
         load("loopwright.cli.workflow.output").say_whole(project_root, slug, as_json=as_json)
-        return 0
+        return
     layout = place_of(project_root).layout
     workflows, loops = _listed(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
@@ -44,7 +42,6 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> int:
         say('nothing here yet; start a change: `loopwright clarify SLUG --idea "…"`, or run a plan: `loopwright run`')
     else:
         click.echo("\n".join([*_workflow_lines(with_what_runs(workflows, loops)), *_loop_lines(loops)]))
-    return 0
 
 
 def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
@@ -85,26 +82,24 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
 
 
 _NEXT_SHOWN = 10
-_NEXT_EXAMPLES = """\b
-Examples:
+
+
+@command_with_examples("""
   loopwright next            the commands to type now
   loopwright next --json
-"""
-
-
-@click.command(epilog=_NEXT_EXAMPLES)
+""")
 @in_workspace
-def next_command(project_root: Path, as_json: bool) -> int:
+def next_command(project_root: Path, as_json: bool) -> None:
     """Show the exact command for everything that waits for a person."""
     layout = place_of(project_root).layout
     waiting = what_waits(_listed(project_root, layout, _NEXT_SHOWN), list_loops(layout))
     workflows, loops = waiting.workflows, waiting.loops
     if as_json:
         say_json(waiting.document())
-        return 0
+        return
     if not workflows and not loops:
         say('nothing waits for you; start a change with `loopwright clarify SLUG --idea "…"`')
-        return 0
+        return
     lines = []
     for workflow in workflows[:_NEXT_SHOWN]:
         pending = f": {workflow.pending_user_decision}" if workflow.pending_user_decision else ""
@@ -113,7 +108,6 @@ def next_command(project_root: Path, as_json: bool) -> int:
     for loop in loops[:_NEXT_SHOWN]:
         lines += [neutralised(f"{loop.loop_id} ({loop.title})"), f"  → {told(loop.next)}"]
     click.echo("\n".join(lines))
-    return 0
 
 
 def _listed(project_root: Path, layout: Layout, most: int) -> list[WorkflowLine]:

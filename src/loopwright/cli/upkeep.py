@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import msgspec
 
 from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json, with_sandbox_root
+from loopwright.cli.options import (
+    command_with_examples,
+    in_context,
+    put,
+    say,
+    say_json,
+    with_sandbox_root,
+)
 from loopwright.errors import SelftestFailed
+from loopwright.stages.context import Context
 from loopwright.verbs.doctor import doctor
 from loopwright.verbs.gc import gc
 from loopwright.verbs.selftest import selftest
 
-_DOCTOR_EXAMPLES = """\b
-Examples:
-  loopwright doctor
-  loopwright doctor --fix     remove leftovers, move damaged files aside
-"""
 _MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "problem": ("✗", "red"), "fixed": ("✓", "green")}
 
 
-@click.command(epilog=_DOCTOR_EXAMPLES)
+@command_with_examples("""
+  loopwright doctor
+  loopwright doctor --fix     remove leftovers, move damaged files aside
+""")
 @click.option("--fix", is_flag=True, help="Repair problems where possible.")
 @with_sandbox_root
-@in_workspace
-def doctor_command(fix: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def doctor_command(context: Context, fix: bool, as_json: bool) -> int:
     """Check this machine and this workspace; exit 1 if a problem needs you."""
-    symptoms = doctor(context_of(project_root, {("sandbox", "root"): sandbox_root}), fix=fix)
+    symptoms = doctor(context, fix=fix)
     healthy = all(symptom.health != "problem" for symptom in symptoms)
     if as_json:
         say_json({"ok": healthy, "checks": [symptom.document() for symptom in symptoms]})
@@ -36,24 +40,20 @@ def doctor_command(fix: bool, sandbox_root: str | None, project_root: Path, as_j
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]
         fixed = words(" (repaired)") if symptom.health == "fixed" else ""
-        put(f"{mark} {told(symptom.what)}: {told(symptom.said)}{fixed}", fg=color)
+        put(f"{mark} {told(symptom.what)}: {told(symptom.message)}{fixed}", fg=color)
         if symptom.remedy and symptom.health in ("note", "problem"):
             say(f"    → {symptom.remedy}")
     return 0 if healthy else 1
 
 
-_SELFTEST_EXAMPLES = """\b
-Example:
+@command_with_examples("""
   loopwright selftest     takes a few seconds and leaves no files behind
-"""
-
-
-@click.command(epilog=_SELFTEST_EXAMPLES)
-@in_workspace
-def selftest_command(project_root: Path, as_json: bool) -> int:
+""")
+@in_context
+def selftest_command(context: Context, as_json: bool) -> None:
     """Run a tiny plan in a temporary project, and check that Loopwright works on this machine."""
     results = []
-    for tested in selftest(context_of(project_root)):
+    for tested in selftest(context):
         results.append(tested)
         if not as_json:
             put(
@@ -66,17 +66,12 @@ def selftest_command(project_root: Path, as_json: bool) -> int:
     if failed:
         raise SelftestFailed(f"{len(failed)} of {len(results)} checks failed: {', '.join(failed)}",
                              hint="run `loopwright doctor` to check the machine")  # fmt: skip
-    return 0
 
 
-_GC_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright gc --keep 20
   loopwright gc --keep 0 --dry-run
-"""
-
-
-@click.command(epilog=_GC_EXAMPLES)
+""")
 @click.option(
     "--keep",
     type=click.IntRange(0),
@@ -86,17 +81,17 @@ Examples:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @with_sandbox_root
-@in_workspace
-def gc_command(keep: int, dry_run: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def gc_command(context: Context, keep: int, dry_run: bool, as_json: bool) -> None:
     """Remove old runs, sandboxes and unused versions of documents of this project.
 
     Runs that a workflow still needs stay. The evidence chain records each removal and stays valid. Sandboxes of other
     projects stay.
     """
-    removed = gc(context_of(project_root, {("sandbox", "root"): sandbox_root}), keep=keep, dry_run=dry_run)
+    removed = gc(context, keep=keep, dry_run=dry_run)
     if as_json:
         say_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
-        return 0
+        return
     facts = {
         "runs": len(removed.runs),
         "sandboxes": len(removed.sandboxes),
@@ -108,6 +103,5 @@ def gc_command(keep: int, dry_run: bool, sandbox_root: str | None, project_root:
         put(words("removed: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     for name in (*removed.runs, *removed.sandboxes, *removed.objects):
         put(f"  {name}")
-    for run_id, slug in removed.needed.items():
-        say(f"  {run_id} stays: workflow {slug} needs it")
-    return 0
+    for run_id, name in removed.needed.items():
+        say(f"  {run_id} stays: {name} needs it")

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import msgspec
 
 from loopwright.cli.failures import exit_code_of
-from loopwright.cli.options import context_of, in_workspace, say, say_json, say_json_line, with_sandbox_root
+from loopwright.cli.options import (
+    command_with_examples,
+    in_context,
+    say,
+    say_json,
+    say_json_line,
+    with_sandbox_root,
+)
 from loopwright.cli.run import progress, stopping_on_signals
 from loopwright.errors import EvidenceMismatch, NotReproduced
+from loopwright.stages.context import Context
 from loopwright.verbs.verify import rerun, verify
 
-_VERIFY_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright verify              every run, and the evidence chain
   loopwright verify demo-001     one run
-"""
-
-
-@click.command(epilog=_VERIFY_EXAMPLES)
+""")
 @click.argument("run", required=False)
-@in_workspace
-def verify_command(run: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def verify_command(context: Context, run: str | None, as_json: bool) -> None:
     """Recompute recorded evidence and list every mismatch; exit 13 if there is one."""
-    verdicts = verify(context_of(project_root), run)
+    verdicts = verify(context, run)
     wrong = [verdict for verdict in verdicts if verdict.mismatches]
     if as_json:
         say_json({"ok": not wrong, "runs": [msgspec.structs.asdict(verdict) for verdict in verdicts]})
@@ -42,26 +45,20 @@ def verify_command(run: str | None, project_root: Path, as_json: bool) -> int:
             f"{len(wrong)} of {len(verdicts)} runs do not match their evidence: {names}",
             hint="these files were changed after the run; do not rely on them",
         )
-    return 0
 
 
-_RERUN_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright rerun demo-001
   loopwright rerun demo-001 --json | tail -1
-"""
-
-
-@click.command(epilog=_RERUN_EXAMPLES)
+""")
 @click.argument("run")
 @with_sandbox_root
-@in_workspace
-def rerun_command(run: str, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def rerun_command(context: Context, run: str, as_json: bool) -> int:
     """Run a recorded plan again on its recorded base, and compare exit codes and changes.
 
     The rerun records its own evidence. It does not read or write your plan, latch and latest files.
     """
-    context = context_of(project_root, {("sandbox", "root"): sandbox_root})
     with stopping_on_signals() as cancellation, progress(as_json) as listener:
         report = rerun(context, run, listener, cancellation)
     if report.failure is not None and report.failure.signal is not None:

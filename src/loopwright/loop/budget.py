@@ -96,10 +96,6 @@ def left_for_a_turn(loop: Loop, name: str) -> float | None:
 def hold_after(loop: Loop, name: str, now: str) -> Hold:
     """The hold for a turn that ended at this limit, of the loop or of the task: the one with less left."""
     task_id = loop.under_way.task_id if loop.under_way else None
-    whose = min(purses(loop, task_id), key=lambda purse: _or_endless(purse.left(name)))
+    whose = min(purses(loop, task_id), key=lambda purse: math.inf if (left := purse.left(name)) is None else left)
     said = f"{whose.whose} has used {whose.used(name):g} of {getattr(whose.budget, name):g} {_WORDS[name]}"
     return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=f"{said}; the turn was ended", since=now)
-
-
-def _or_endless(left: float | None) -> float:
-    return math.inf if left is None else left

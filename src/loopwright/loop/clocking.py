@@ -46,7 +46,7 @@ def _until(before: Clocked, moment: str) -> Clocked:
     if before.at is None or not (before.is_at_work and before.has_worker) or before.holds:
         return replace(before, at=moment)
     # A clock that was set back adds no time.
-    passed = max(0.0, (_moment(moment) - _moment(before.at)).total_seconds())
+    passed = max(0.0, (datetime.fromisoformat(moment) - datetime.fromisoformat(before.at)).total_seconds())
     return replace(before, at=moment, total_s=before.total_s + passed, action_s=before.action_s + passed)
 
 
@@ -72,7 +72,3 @@ def _after(clocks: Clocked, event: e.Event) -> Clocked:
             return replace(clocks, is_at_work=False)
         case _:
             return clocks
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)

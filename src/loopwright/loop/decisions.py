@@ -45,7 +45,7 @@ def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
         said = f"{wanted.id} was already answered by {wanted.answered_by}: {wanted.answer}"
         return refused("answered_already", said, "agents were told that answer; change the loop's tasks instead")
     if not answered.answer.strip():
-        return refused("empty_answer", "an answer needs words", f"{wanted.id} asks: {wanted.question}")
+        return refused("empty_answer", "an answer cannot be empty", f"{wanted.id} asks: {wanted.question}")
     holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
     if not any(hold.holder is Holder.DECISION for hold in holds):
         return Accepted((answered,))

@@ -16,7 +16,7 @@ from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, repair, validate
 from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
-from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, Worker
+from loopwright.loop.model import Action, ErrorLine, Held, Holder, Loop, Running, Worker
 from loopwright.loop.store import OpenedLoop
 from loopwright.loop.watcher import Watcher
 from loopwright.loop.worker_context import WORKER, WorkerContext
@@ -99,19 +99,22 @@ def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) 
     try:
         outcome = _perform(loop, context, worker_sandbox, under_way.action, under_way.id)
     except HeldBack as back:
-        return (
-            _goes_on_later(context, loop, back, under_way.id, under_way.session)
-            if back.goes_on
-            else _held(context, loop, back)
-        )
+        # A rate limit or a question leaves the action under way. Any other hold ends it.
+        left: c.Proposal = c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken)
+        if back.goes_on:
+            session = back.session or under_way.session
+            left = e.ActionPaused(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
+        return _leave(context, loop, left, e.HoldPlaced(hold=back.hold))
     except HandedOver as change:
-        return _handed_over(context, loop, change)
+        # The next agent begins the action in a fresh sandbox and a new session.
+        return _leave(context, loop, c.HandOver(takeover=change.takeover))
     except SecretLeak as leak:
-        hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(context.clock()))
-        return _held(context, loop, HeldBack(hold, turn_taken=True))
+        hold = context.blocked("secret_leak", leak.message)
+        return _leave(context, loop, c.AbandonAction(why=leak.message, turn_taken=True), e.HoldPlaced(hold=hold))
     except Stopped as stop:
-        session = stop.session if isinstance(stop, TurnStopped) else None
-        return _interrupted(context, loop, under_way.id, session or under_way.session)
+        # A signal or a long pause: the next worker continues the action.
+        session = (stop.session if isinstance(stop, TurnStopped) else None) or under_way.session
+        return _leave(context, loop, e.ActionPaused(action_id=under_way.id, session=session))
     asks_back = isinstance(outcome, c.FinishDevelop) and develop.asks_back(loop, context, outcome)
     after = _record(context, loop, outcome, chooses_next=not asks_back)
     is_done = len(after.completed_actions) > len(loop.completed_actions)
@@ -150,48 +153,19 @@ def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal, *, chooses_
             if isinstance(opened.loop.phase, Held):
                 return opened.loop  # the action stays under way until the hold is lifted
             # A person stopped the loop or removed the task meanwhile: the result does not count.
-            now = stamp(context.clock())
-            error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
+            error = ErrorLine(action=WORKER, message=refusal.message, timestamp=stamp(context.clock()))
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
             opened.apply(e.ErrorNoted(error=error), WORKER)
             if refusal.blocker != "not_running" and isinstance(opened.loop.phase, Running):
                 # A new try would be refused again, so a person has to look.
-                hold = Hold(holder=Holder.BLOCKER, code=refusal.blocker, message=refusal.message, since=now)
-                opened.apply(e.HoldPlaced(hold=hold), WORKER)
+                opened.apply(e.HoldPlaced(hold=context.blocked(refusal.blocker, refusal.message)), WORKER)
             return opened.loop
 
 
-def _held(context: WorkerContext, loop: Loop, back: HeldBack) -> Loop:
+def _leave(context: WorkerContext, loop: Loop, *proposals: c.Proposal) -> Loop:
+    """Record why the action ends or waits. A person or another hold may have stopped the loop meanwhile."""
     with context.store.changing(loop.loop_id) as opened:
-        opened.apply(c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken), WORKER)
-        with suppress(LoopRefused):  # the same holder holds the loop already, or the loop has ended
-            opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
-        return opened.loop
-
-
-def _goes_on_later(context: WorkerContext, loop: Loop, back: HeldBack, action_id: str, session: str | None) -> Loop:
-    """A rate limit or a question: the action stays under way."""
-    with context.store.changing(loop.loop_id) as opened:
-        session = back.session or session
-        taken = e.ActionPaused(action_id=action_id, session=session, turn_taken=back.turn_taken)
-        with suppress(LoopRefused):  # a person stopped the loop meanwhile
-            opened.apply(taken, WORKER)
-        with suppress(LoopRefused):
-            opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
-        return opened.loop
-
-
-def _handed_over(context: WorkerContext, loop: Loop, change: HandedOver) -> Loop:
-    """The action stays under way; the next agent begins in a fresh sandbox and a new session."""
-    with context.store.changing(loop.loop_id) as opened:
-        with suppress(LoopRefused):  # a person stopped the loop meanwhile
-            opened.apply(c.HandOver(takeover=change.takeover), WORKER)
-        return opened.loop
-
-
-def _interrupted(context: WorkerContext, loop: Loop, action_id: str, session: str | None) -> Loop:
-    """A signal or a long pause: the action stays under way, and the next worker continues it."""
-    with context.store.changing(loop.loop_id) as opened:
-        if opened.loop.under_way is not None and opened.loop.under_way.id == action_id:
-            opened.apply(e.ActionPaused(action_id=action_id, session=session), WORKER)
+        for proposal in proposals:
+            with suppress(LoopRefused):
+                opened.apply(proposal, WORKER)
         return opened.loop

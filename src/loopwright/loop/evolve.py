@@ -294,17 +294,13 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
             return loop  # of an action that has ended
         case _:
             # The functions above handle all other kinds.
-            return _unknown(event)
+            raise ValueError(f"this version does not know the event {type(event).__name__}")
 
 
 def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decision:
     if decision.id != event.decision_id:
         return decision
     return replace(decision, answer=event.answer, answered_by=event.by, answered_at=at)
-
-
-def _unknown(event: object) -> Loop:
-    raise ValueError(f"this version does not know the event {type(event).__name__}")
 
 
 def _sum(one: Spent, other: Spent) -> Spent:

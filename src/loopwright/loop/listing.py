@@ -16,7 +16,6 @@ from loopwright.workspace.layout import Layout
 # The order in which a person wants to see them.
 STATUSES = ("running", "paused", "failed", "created", "completed", "damaged")
 _MOST_BYTES = 64 << 20
-_DECISION = "decision_required_"
 
 
 class _Hold(msgspec.Struct, frozen=True):
@@ -47,52 +46,67 @@ class LoopLine(msgspec.Struct, frozen=True):
     loopwright: _Own = _Own()
 
 
+class _Decision(msgspec.Struct, frozen=True):
+    id: str
+    answer: str | None = None
+
+
+class _Decisions(msgspec.Struct, frozen=True):
+    decisions: list[_Decision] = []
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """The questions in a state file. They are no part of the line, which programs read."""
+
+    loopwright: _Decisions = _Decisions()
+
+
 class Summary(msgspec.Struct, frozen=True):
     """A loop in the list, and whether a process drives it."""
 
     line: LoopLine
     has_worker: bool
+    # The id of the first question that waits for a person's answer.
+    open_decision: str | None = None
 
     @property
     def is_abandoned(self) -> bool:
         """Whether the loop is running without a worker."""
         return self.line.status == "running" and not self.has_worker
 
-    @property
-    def open_decision(self) -> str | None:
-        """The id of the first decision that waits for a person's answer."""
-        codes = (hold.code for hold in self.line.loopwright.holds if hold.holder == "decision")
-        return next((code.removeprefix(_DECISION) for code in codes), None)
-
 
 def list_loops(layout: Layout) -> list[Summary]:
     """Every loop, the newest change first."""
-    found = list(_summaries(layout))
-    return sorted(found, key=lambda one: (one.line.updated_at, one.line.loop_id), reverse=True)
+    return sorted(_summaries(layout), key=lambda loop: (loop.line.updated_at, loop.line.loop_id), reverse=True)
 
 
 def _summaries(layout: Layout) -> Iterator[Summary]:
     decoder = msgspec.json.Decoder(LoopLine)
     for loop_id in layout.loop_ids():
+        open_decision = None
         try:
-            line = decoder.decode(read_regular_file(layout.loop(loop_id).state, most=_MOST_BYTES))
+            data = read_regular_file(layout.loop(loop_id).state, most=_MOST_BYTES)
+            line = decoder.decode(data)
+            if any(hold.holder == "decision" for hold in line.loopwright.holds):
+                asked = msgspec.json.decode(data, type=_Asked).loopwright.decisions
+                open_decision = next((decision.id for decision in asked if decision.answer is None), None)
         except (OSError, ValueError):
             line = LoopLine(loop_id)
         if line.status not in STATUSES or line.loop_id != loop_id:
             line = LoopLine(loop_id)
         has_worker = line.status in ("running", "paused") and is_held(layout.loop_worker(loop_id))
-        yield Summary(line, has_worker)
+        yield Summary(line, has_worker, open_decision)
 
 
-def way_on(one: Summary) -> str | None:
+def way_on(loop: Summary) -> str | None:
     """The next command for a person; None if none is needed."""
-    loop_id = one.line.loop_id
-    match one.line.status:
-        case "paused" if (asked := one.open_decision) is not None:
-            return f'loopwright loop answer {loop_id} {asked} "…"'
+    loop_id = loop.line.loop_id
+    match loop.line.status:
+        case "paused" if loop.open_decision is not None:
+            return f'loopwright loop answer {loop_id} {loop.open_decision} "…"'
         case "paused":
             return f"loopwright loop resume {loop_id}"
-        case "running" if one.is_abandoned:
+        case "running" if loop.is_abandoned:
             return f"loopwright loop resume {loop_id}"
         case "damaged":
             return f"loopwright loop check {loop_id} --fix"

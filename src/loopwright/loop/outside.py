@@ -22,10 +22,10 @@ from loopwright.loop.model import (
     UnderWay,
     Validation,
 )
+from loopwright.loop.projection import ACTION_NAMES
 from loopwright.loop.reports.model import TestResult
 
 _T = TypeVar("_T")
-_KNOWN = ("current_action", "last_action", "completed_actions", "mode", "develop", "debug", "validate", "errors")
 _KNOWN_IN = {
     "develop": ("total", "completed", "current_task", "tasks", "last_progress_at"),
     "debug": (
@@ -33,13 +33,7 @@ _KNOWN_IN = {
     ),
     "validate": ("pass_rate", "coverage", "test_results", "passed", "failed_tests", "last_run_at"),
 }  # fmt: skip
-_BY_NAME = {
-    "action-init": Action.INIT,
-    "action-develop-with-file": Action.DEVELOP,
-    "action-debug-with-file": Action.DEBUG,
-    "action-validate-with-file": Action.VALIDATE,
-    "action-complete": Action.COMPLETE,
-}
+_BY_NAME = {name: action for action, name in ACTION_NAMES.items()}
 OUTSIDE_ACTION = "outside"
 
 
@@ -97,7 +91,7 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
         ),
         under_way=_running(skill.current_action, loop),
         is_initialised=loop.is_initialised or bool(skill.develop.tasks),
-        skill_extra={key: value for key, value in skill_state.items() if key not in _KNOWN},
+        skill_extra={key: value for key, value in skill_state.items() if key not in _Skill.__struct_fields__},
         section_extra=_section_extra(skill_state),
     )
 

@@ -33,28 +33,18 @@ Document = dict[str, Any]
 
 
 class DerivedProgress(msgspec.Struct, frozen=True):
-    """Derived on reading, never stored."""
+    """Derived on reading, never stored: the percentage of tasks that are done, and of the whole loop."""
 
     develop: float
-    has_pending: bool
-    debug_completed: bool
-    validation_passed: bool
-
-    @property
-    def overall(self) -> float:
-        """Tasks count for half; a confirmed cause and a passed validation count for a quarter each."""
-        return round(self.develop / 2 + 25 * self.debug_completed + 25 * self.validation_passed, 1)
+    overall: float
 
 
 def progress_of(loop: Loop) -> DerivedProgress:
-    """The progress of a loop."""
+    """Tasks count for half; a confirmed cause and a passed validation count for a quarter each."""
     done = sum(task.status == "completed" for task in loop.tasks)
-    return DerivedProgress(
-        develop=round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0,
-        has_pending=bool(loop.pending),
-        debug_completed=loop.debug.confirmed is not None,
-        validation_passed=loop.validation.holds,
-    )
+    develop = round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0
+    overall = develop / 2 + 25 * (loop.debug.confirmed is not None) + 25 * loop.validation.holds
+    return DerivedProgress(develop, round(overall, 1))
 
 
 def document_of(loop: Loop) -> Document:

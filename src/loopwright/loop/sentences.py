@@ -5,13 +5,12 @@ A sentence consists of several parts, and each part is translated by its own tem
 
 from __future__ import annotations
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, TaskKind, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
-# Tasks that the loop creates, by the start of their ids.
 
 
 def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
@@ -50,7 +49,7 @@ def _of_completion(event: e.LoopCompleted, say: Catalogue) -> str:
     return done if event.forced is None else say.words("closed as done by a person: {forced}", forced=event.forced)
 
 
-def _of_settings(event: e.Event, say: Catalogue) -> str:
+def _of_settings(event: e.Event, say: Catalogue) -> str:  # noqa: C901, PLR0912 -- a case per event
     match event:
         case e.IterationsGiven(max_iterations=most):
             return say.words("iteration limit: {most}", most=most)
@@ -72,12 +71,6 @@ def _of_settings(event: e.Event, say: Catalogue) -> str:
             return say.words("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
             return say.words("new order of tasks: {ids}", ids=_named(ids, say))
-        case _:
-            return _of_others(event, say)
-
-
-def _of_others(event: e.Event, say: Catalogue) -> str:
-    match event:
         case e.SkillStateTaken():
             return say.words("another tool changed the worker's fields of the state file")
         case e.OutsideKeysTaken(extra=extra):
@@ -148,7 +141,7 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
             asked = _asked(turn, say)
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=one):
-            return say.translate(takeover_in_words(one))
+            return say.translate(takeover_sentence(one))
         case e.CostCounted(spent=spent):
             return say.words("cost: {spent}", spent=_spent_in_words(spent, say))
         case e.ProgressNoted(text=text, by="worker"):
@@ -160,18 +153,13 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
         case e.DecisionAnswered(decision_id=name, answer=answer, by=by):
             return say.words("{by} answers {name}: {answer}", by=by, name=name, answer=answer)
         case _:
-            return _never(event)
+            raise ValueError(f"no sentence for {type(event).__name__}")  # never reached: a test covers every kind
 
 
 def hold_in_words(hold: Hold, say: Catalogue = ENGLISH) -> str:
     """Who holds a loop, why, and until when, if known."""
     held = say.words("held by {holder}: {message}", holder=hold.holder, message=say.translate(hold.message))
     return held + (say.words(" (until {until})", until=hold.until) if hold.until else "")
-
-
-def _never(event: e.Event) -> str:
-    """Never reached: a test covers every kind of event."""
-    raise ValueError(f"no sentence for {type(event).__name__}")
 
 
 _TASK_ENDS = {

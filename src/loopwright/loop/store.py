@@ -6,7 +6,6 @@ taken in or set aside. It is never lost.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_without_sync, set_aside, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import is_held, locked
+from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log
@@ -27,13 +26,10 @@ from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.outside_edit import proposals_for
 from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
-from loopwright.loop.rules import Accepted, Refused, decide, evolve
+from loopwright.loop.rules import Refused, decide, evolve
 from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
 
 OUTSIDE = "outside"
-# How often a reader tries again while a change is written, and the pause before each try.
-_READS = 5
-_WRITE_S = 0.005
 
 
 class LoopStore:
@@ -68,22 +64,22 @@ class LoopStore:
         """Begin a new log with what was saved of a loop whose log was lost. The caller has moved the old log away."""
         fresh = OpenedLoop(self.paths(loop.loop_id), self._clock, None, 0, log.START)
         with locked(self._lock(loop.loop_id)), fresh as opened:
-            opened.begin_with(LoopRestored(loop=loop, source=source), actor)
+            opened.append((LoopRestored(loop=loop, source=source),), actor)
 
     def remake(self, loop_id: str) -> None:
         """Write the derived files again. A task list that differs from the loop's is set aside."""
         with self.changing(loop_id) as opened:
-            opened.remake()
+            tasks = self.paths(loop_id).tasks
+            if tasks.exists() and tasks.read_bytes() != _task_list(opened.loop):
+                copy_aside(tasks)
+            opened.project()
 
     def load(self, loop_id: str) -> Loop:
         """A loop as it is now; edits by other tools are taken in first."""
         try:
-            for _ in range(_READS):
-                if (loop := self._read(loop_id)) is not None:
-                    return loop
-                if not is_held(self._layout.lock(f"loop-{loop_id}")):
-                    break  # a crash or another tool left something to repair
-                time.sleep(_WRITE_S)
+            if (loop := self._read(loop_id)) is not None:
+                return loop
+            # A change is being written, or a crash or another tool left something to repair.
             with self.changing(loop_id) as opened:
                 return opened.loop
         except DamagedFile:
@@ -174,23 +170,17 @@ class OpenedLoop:
 
     def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Loop:
         """Apply all proposals as one line of the log, or none of them."""
-        decision = _decided(self._loop, proposals, self._now())
-        self._append(decision, actor)
+        self.append(_decided(self._loop, proposals, self._now()), actor)
         return self.loop
 
-    def begin_with(self, event: LoopRestored, actor: str) -> None:
-        """Write the first line of a new log."""
-        self._append(Accepted((event,)), actor)
-
-    def _append(self, decision: Accepted, actor: str) -> None:
-        if not decision.events:
-            return
+    def append(self, events: tuple[Event, ...], actor: str) -> None:
+        """Append the events as one line of the log; without events, nothing."""
         after, at = self._loop, self._now()
-        for event in decision.events:
+        for event in events:
             after = evolve(after, event, at)
-        if after is None:
+        if after is None or not events:
             return
-        line = log.Line(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
+        line = log.Line(revision=after.revision, at=at, actor=actor, events=events, previous=self._last_line)
         write = self._log.begin if self._last_line == log.START else self._log.append
         self._log_bytes, self._last_line = write(line)
         self._loop = after
@@ -213,14 +203,7 @@ class OpenedLoop:
         overwrite(self._paths.head, encode_head(head))
         self._projected = loop
 
-    def remake(self) -> None:
-        """Write the derived files again. A task list that differs from the loop's is set aside."""
-        tasks = self._paths.tasks
-        if tasks.exists() and tasks.read_bytes() != _task_list(self.loop):
-            copy_aside(tasks)
-        self.project()
-
-    def take_outside(self) -> None:
+    def adopt_external_edit(self) -> None:
         """Take in another tool's edit of the state file, or set it aside with an error that names the field."""
         try:
             document = codec.from_json(self._paths.state.read_bytes(), dict)
@@ -277,7 +260,7 @@ def _open(paths: LoopPaths, clock: Clock) -> OpenedLoop:
             )
         opened = OpenedLoop(paths, clock, head.loop, size, head.last_line)
         if not _is_as_written(paths.state, head.state_sha256):
-            opened.take_outside()
+            opened.adopt_external_edit()
         return opened
     if head is not None and 0 < size < head.log_bytes:
         # Each line is durable before the head names it, so no crash leaves this.
@@ -305,8 +288,8 @@ def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
             hint=f"`loopwright loop check {paths.loop_id} --fix` rebuilds the loop from its other files",
         )
     opened = OpenedLoop(paths, clock, found.state, found.sound_bytes, found.last_line)
-    if paths.state.exists() and not _is_one_of_ours(paths, head):
-        opened.take_outside()
+    if paths.state.exists() and not _is_our_projection(paths, head):
+        opened.adopt_external_edit()
     else:
         opened.project()
     return opened
@@ -321,7 +304,7 @@ def _replayed(paths: LoopPaths, head: LogHead | None) -> log.Replayed:
     return log.replay(paths.events)
 
 
-def _is_one_of_ours(paths: LoopPaths, head: LogHead | None) -> bool:
+def _is_our_projection(paths: LoopPaths, head: LogHead | None) -> bool:
     """Whether the state file is a projection of the log, of the last revision or of an earlier one after a crash."""
     if head is not None and _is_as_written(paths.state, head.state_sha256):
         return True
@@ -329,17 +312,17 @@ def _is_one_of_ours(paths: LoopPaths, head: LogHead | None) -> bool:
     then = log.replay(paths.events, until=revision).state if isinstance(revision, int) else None
     if then is None or _is_as_written(paths.state, sha256(codec.to_json(document_of(then)))):
         return then is not None
-    return _was_taken(paths, then)
+    return _edit_was_adopted(paths, then)
 
 
-def _was_taken(paths: LoopPaths, then: Loop) -> bool:
+def _edit_was_adopted(paths: LoopPaths, then: Loop) -> bool:
     """Whether this is another tool's edit that was adopted before a crash: the last line of the log tells."""
     last = next(reversed([line for _, line in log.lines(paths.events)]))
     if last.actor != OUTSIDE:
         return False
     try:
         document = codec.from_json(paths.state.read_bytes(), dict)
-        return _decided(then, proposals_for(then, document, OUTSIDE), last.at).events == last.events
+        return _decided(then, proposals_for(then, document, OUTSIDE), last.at) == last.events
     except (NotTaken, LoopRefused):
         return isinstance(last.events[0], ErrorNoted) and _is_kept_aside(paths.state)
     except (OSError, codec.Undecodable):
@@ -351,7 +334,7 @@ def _is_kept_aside(path: Path) -> bool:
     return any(aside.read_bytes() == data for aside in path.parent.glob(f"{path.name}.damaged-*"))
 
 
-def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Accepted:
+def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> tuple[Event, ...]:
     """The events of these proposals, one after the other; `LoopRefused` for the first that the rules refuse."""
     events: list[Event] = []
     for proposal in proposals:
@@ -363,7 +346,7 @@ def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Acc
         for event in decision.events:
             loop = evolve(loop, event, at)
         events += decision.events
-    return Accepted(tuple(events))
+    return tuple(events)
 
 
 def _is_as_written(path: Path, digest: str) -> bool:

@@ -9,9 +9,10 @@ import msgspec
 
 from loopwright.agents.port import Agent
 from loopwright.agents.prompts.book import Book
-from loopwright.kernel.clock import Clock
+from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.process import Cancellation, Freezer
-from loopwright.loop.model import Loop, Task
+from loopwright.loop.commands import Proposal
+from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.port import Briefing, Judging, Lanes, Reflections
 from loopwright.loop.store import LoopStore
 from loopwright.runner.request import Environment, SandboxOptions, Tools
@@ -71,6 +72,15 @@ class WorkerContext(msgspec.Struct, frozen=True):
     def agent_of(self, loop: Loop) -> str:
         """The agent of a loop; for a loop that was made without an agent, the default agent."""
         return loop.agent or self.open_agent("").name
+
+    def blocked(self, code: str, message: str) -> Hold:
+        """The hold of a loop that a person has to look at, from now on."""
+        return Hold(holder=Holder.BLOCKER, code=code, message=message, since=stamp(self.clock()))
+
+    def record(self, loop: Loop, proposal: Proposal) -> Loop:
+        """The loop after a proposal of its worker; `LoopRefused` if the rules refuse it."""
+        with self.store.changing(loop.loop_id) as opened:
+            return opened.apply(proposal, WORKER)
 
     def progress(self, loop: Loop) -> Path:
         """The folder of the loop's pages and work."""

@@ -10,8 +10,9 @@ import msgspec
 
 from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.experiments import gate_record, say_decision
-from loopwright.cli.analyze.output import analysing, announce, as_record, output_of, progress, show, within
-from loopwright.cli.options import context_of, say, say_json
+from loopwright.cli.analyze.output import Output, analysing, announce, as_record, progress, show, within
+from loopwright.cli.options import command_with_examples, say, say_json
+from loopwright.stages.context import Context
 from loopwright.verbs.calibration import analyze_calibration
 from loopwright.verbs.experiments import (
     Analysed,
@@ -21,47 +22,29 @@ from loopwright.verbs.experiments import (
     analyze_git_history,
 )
 
-_CALIBRATION_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright analyze calibration corpus.jsonl --plot calibration.svg
   loopwright analyze calibration                       the reflections of this workspace, judged by git history
 
 \b
 A line of the corpus: {"confidence": 0.9, "correct": true}. Optional: "point" (before, after, adversarial, hook),
 "task_ref", "session_id", "churn" (lines), "surface" (auth, data, infra, build, ui, test, docs, none).
-"""
-
-
-@click.command(epilog=_CALIBRATION_EXAMPLES)
+""")
 @click.argument("corpus", required=False, type=click.Path(path_type=Path))
 @click.option("--until", metavar="WHEN", help="Judge as of this moment; default: now.")
 @analysing
-def calibration_command(
-    corpus: Path | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
-) -> int:
+def calibration_command(context: Context, request: AnalysisRequest, output: Output, corpus: Path | None) -> None:
     """P1: measure whether high confidence predicts correct work better than churn and surface do."""
-    output = output_of(form, as_json, plot)
     announce(Experiment.CALIBRATION, output)
-    request = AnalysisRequest(until=until, record=record)
-    show(analyze_calibration(context_of(project_root), request, corpus, progress(output)), output)
-    return 0
+    show(analyze_calibration(context, request, corpus, progress(output)), output)
 
 
-_EVERYTHING_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright analyze all
   loopwright analyze all --corpus corpus.jsonl --board board.csv
   loopwright analyze all --plot results.svg            writes results-P1.svg, results-P2.svg and results-P3.svg
-"""
-
-
-@click.command(epilog=_EVERYTHING_EXAMPLES)
+""")
 @click.option(
     "--corpus", type=click.Path(path_type=Path), help="Corpus for P1; default: the reflections of the workspace."
 )
@@ -71,22 +54,10 @@ Examples:
 @within
 @analysing
 def everything_command(
-    corpus: Path | None,
-    board: Path | None,
-    revision: str,
-    since: str | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
-) -> int:
+    context: Context, request: AnalysisRequest, output: Output, corpus: Path | None, board: Path | None
+) -> None:
     """Run all three experiments, then show whether the gate is open; exit 0 in both cases."""
-    output = output_of(form, as_json, plot)
-    context = context_of(project_root)
-    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    count = progress(output)
+    plot, count = output.plot, progress(output)
     experiments: dict[Experiment, Callable[[], Analysed]] = {
         Experiment.CALIBRATION: lambda: analyze_calibration(context, request, corpus, count),
         Experiment.GIT_HISTORY: lambda: analyze_git_history(context, request, count),
@@ -106,4 +77,3 @@ def everything_command(
         say_json({"results": results, "gate": gate_record(decision)})
     else:
         say_decision(decision)
-    return 0

@@ -8,87 +8,53 @@ import click
 
 from loopwright.analysis.preregistered import Experiment
 from loopwright.analysis.store import Closed, Open
-from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.analyze.output import Output, analysing, announce, progress, show, within
+from loopwright.cli.options import command_with_examples, in_context, say, say_json
 from loopwright.errors import GateClosed
 from loopwright.kernel.codec import to_builtins
+from loopwright.stages.context import Context
 from loopwright.verbs.experiments import AnalysisRequest, analyze_board_history, analyze_gate, analyze_git_history
 
-_GIT_HISTORY_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright analyze git-history                       the whole history of HEAD
   loopwright analyze git-history --since '180 days'
   loopwright analyze git-history --range v1.0..v2.0 --json
   loopwright analyze git-history --project-root ~/another/repository --plot failures.svg
-"""
-
-
-@click.command(epilog=_GIT_HISTORY_EXAMPLES)
+""")
 @within
 @analysing
-def git_history_command(
-    revision: str,
-    since: str | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
-) -> int:
+def git_history_command(context: Context, request: AnalysisRequest, output: Output) -> None:
     """P2: find failures (reverts, fixes soon after a feature), and what would have caught them."""
-    output = output_of(form, as_json, plot)
     announce(Experiment.GIT_HISTORY, output)
-    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    show(analyze_git_history(context_of(project_root), request, progress(output)), output)
-    return 0
+    show(analyze_git_history(context, request, progress(output)), output)
 
 
-_BOARD_HISTORY_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright analyze board-history board.csv           an export: .csv, .tsv, .json or .jsonl
   loopwright analyze board-history                     the git history of task files
   loopwright analyze board-history --tasks 'work/**/*.md'
-"""
-
-
-@click.command(epilog=_BOARD_HISTORY_EXAMPLES)
+""")
 @click.argument("export", required=False, type=click.Path(path_type=Path))
 @click.option("--tasks", "task_files", metavar="GLOB", multiple=True, help="Paths of task files; can be repeated.")
 @within
 @analysing
 def board_history_command(
-    export: Path | None,
-    task_files: tuple[str, ...],
-    revision: str,
-    since: str | None,
-    until: str | None,
-    form: str,
-    plot: Path | None,
-    record: bool,
-    project_root: Path,
-    as_json: bool,
-) -> int:
+    context: Context, request: AnalysisRequest, output: Output, export: Path | None, task_files: tuple[str, ...]
+) -> None:
     """P3: measure the share of completed tasks whose result a machine can judge within 30 days."""
-    output = output_of(form, as_json, plot)
     announce(Experiment.BOARD_HISTORY, output)
-    request = AnalysisRequest(revision=revision, since=since, until=until, record=record)
-    show(analyze_board_history(context_of(project_root), request, export, task_files, progress(output)), output)
-    return 0
+    show(analyze_board_history(context, request, export, task_files, progress(output)), output)
 
 
-_GATE_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright analyze gate            exit 0: open; exit 1 (GATE_CLOSED): lists each reason and the next command
   loopwright analyze gate --json
-"""
-
-
-@click.command(epilog=_GATE_EXAMPLES)
-@in_workspace
-def gate_command(project_root: Path, as_json: bool) -> int:
+""")
+@in_context
+def gate_command(context: Context, as_json: bool) -> None:
     """Show whether the gate of the closed loop is open: P1, P2 and P3 must be recorded and passed."""
-    decision = analyze_gate(context_of(project_root))
+    decision = analyze_gate(context)
     if as_json:
         say_json(gate_record(decision))
     else:
@@ -99,7 +65,6 @@ def gate_command(project_root: Path, as_json: bool) -> int:
             f"the closed loop stays off; not passed: {', '.join(reason.question for reason in decision.reasons)}",
             hint=first.next if len(decision.reasons) == 1 else "loopwright analyze all",
         )
-    return 0
 
 
 def say_decision(decision: Open | Closed) -> None:

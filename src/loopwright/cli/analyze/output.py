@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
@@ -17,11 +18,12 @@ from loopwright.analysis.markdown import body, kill_line
 from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.language import words
 from loopwright.cli.lazy import load
-from loopwright.cli.options import in_workspace, say, say_json
+from loopwright.cli.options import in_context, say, say_json
 from loopwright.errors import Interrupted, WrongUsage
 from loopwright.kernel.codec import to_builtins
 from loopwright.kernel.files import shown
-from loopwright.verbs.experiments import Analysed
+from loopwright.stages.context import Context
+from loopwright.verbs.experiments import Analysed, AnalysisRequest
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -35,8 +37,17 @@ class Output(msgspec.Struct, frozen=True):
     quiet: bool = False
 
 
-def analysing(command: _F) -> _F:
-    """--format, --plot, --no-record, --project-root and --json."""
+def analysing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--format, --plot, --no-record, --project-root and --json.
+
+    The command gets the context, the request (with the options of `within`) and the output.
+    """
+
+    @wraps(command)
+    def call(context: Context, form: str, as_json: bool, plot: Path | None, **options: Any) -> None:
+        request = {name: options.pop(name) for name in AnalysisRequest.__struct_fields__ if name in options}
+        command(context, AnalysisRequest(**request), _output_of(form, as_json, plot), **options)
+
     for decorate in (
         click.option(
             "--no-record", "record", flag_value=False, default=True, help="Do not record the result in the workspace."
@@ -50,10 +61,9 @@ def analysing(command: _F) -> _F:
             show_default=True,
             help="Output format.",
         ),
-        in_workspace,
     ):
-        command = decorate(command)
-    return command
+        decorate(call)
+    return in_context(call)
 
 
 def within(command: _F) -> _F:
@@ -72,7 +82,7 @@ def within(command: _F) -> _F:
     )(command)
 
 
-def output_of(form: str, as_json: bool, plot: Path | None) -> Output:
+def _output_of(form: str, as_json: bool, plot: Path | None) -> Output:
     """Check the output options before the work starts, and end cleanly on a signal from now on.
 
     That includes signals that a shell ignores for background jobs: `run` does the same.

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import msgspec
 
 from loopwright.cli.loop.output import say_standing
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, say, say_json
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.loop.look import resolve, show_loop
 
-_SHOW_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop show LOOP
   loopwright loop show LOOP --json | jq .skill_state.validate
-"""
-
-
-@click.command(epilog=_SHOW_EXAMPLES)
+""")
 @click.argument("loop")
-@in_workspace
-def show_command(loop: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def show_command(context: Context, loop: str, as_json: bool) -> None:
     """Show a loop: worker, tasks, holds, tests, hypotheses, cost, and the next command."""
-    context = context_of(project_root)
     say_standing(context, show_loop(context, loop), as_json=as_json)
-    return 0
 
 
-_CHECK_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop check              all loops
   loopwright loop check LOOP --fix   rebuild what can be rebuilt; keep a copy of each damaged file
-"""
-
-
-@click.command(epilog=_CHECK_EXAMPLES)
+""")
 @click.argument("loop", required=False)
 @click.option("--fix", is_flag=True, help="Rebuild the files that can be rebuilt.")
-@in_workspace
-def check_command(loop: str | None, fix: bool, project_root: Path, as_json: bool) -> int:
+@in_context
+def check_command(context: Context, loop: str | None, fix: bool, as_json: bool) -> int:
     """Check that the files of loops are consistent; exit 1 if a problem remains."""
-    context = context_of(project_root)
     checked = check_loops(context, resolve(context, loop) if loop else None, fix=fix)
     has_problems = any(check.problems for check in checked)
     if as_json:

@@ -9,18 +9,15 @@ import msgspec
 
 from loopwright.cli.language import told
 from loopwright.cli.loop.output import COLORS
-from loopwright.cli.plain import in_workspace, place_of, say, say_json
+from loopwright.cli.plain import command_with_examples, in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import one_line
 from loopwright.loop.listing import STATUSES, Summary, list_loops
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop list
   loopwright loop list --status running --status paused
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.option(
     "--status",
     "statuses",
@@ -29,19 +26,18 @@ Examples:
     help="Show only loops with this status; can be repeated.",
 )
 @in_workspace
-def command(statuses: tuple[str, ...], project_root: Path, as_json: bool) -> int:
+def command(statuses: tuple[str, ...], project_root: Path, as_json: bool) -> None:
     """List all loops, last changed first."""
     loops = list_loops(place_of(project_root).layout)
     listed = [loop for loop in loops if not statuses or loop.line.status in statuses]
     if as_json:
         say_json({"loops": [{**msgspec.to_builtins(loop.line), "has_worker": loop.has_worker} for loop in listed]})
-        return 0
+        return
     if not listed:
         say("no loops; create one with `loopwright loop new TITLE`")
-        return 0
+        return
     # One write: a thousand single writes take longer than reading the loops.
     click.echo("\n".join(loop_line(loop) for loop in listed))
-    return 0
 
 
 def loop_line(loop: Summary) -> str:

@@ -4,40 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 import click
 import msgspec
 
+from loopwright.cli.loop.options import in_loop
 from loopwright.cli.loop.output import signal_code
 from loopwright.cli.loop.told import sentences
-from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.options import command_with_examples, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.agent_logs import Printed
 from loopwright.verbs.loop.follow import agent_output, follow, history
-from loopwright.verbs.loop.look import resolve
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop logs LOOP
   loopwright loop logs LOOP --since 40 --follow     events after revision 40, then new events live
   loopwright loop logs LOOP --agent                 output of its agents
   loopwright loop logs LOOP --json | tail -1
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("loop")
 @click.option("--follow", "following", is_flag=True, help="Print new events until the loop ends; Ctrl-C quits.")
 @click.option("--since", type=click.IntRange(0), default=0, metavar="REVISION", help="Only events after this revision.")
 @click.option("--agent", "of_agents", is_flag=True, help="Show the output of agents and tests, not the events.")
-@in_workspace
-def command(loop: str, following: bool, since: int, of_agents: bool, project_root: Path, as_json: bool) -> int:
+@in_loop
+def command(context: Context, loop_id: str, following: bool, since: int, of_agents: bool, as_json: bool) -> int:
     """Show the events of a loop: time, actor, event. With --agent: the output of its agents and tests."""
-    context = context_of(project_root)
-    loop_id = resolve(context, loop)
     with stopping_on_signals() as cancellation:
         if of_agents:
             last_name = ""

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import Any
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.cli.language import spoken, told, words
 from loopwright.cli.plain import put, say, say_json
 from loopwright.kernel.cells import one_line, wrapped
@@ -102,7 +102,7 @@ def _say_work(loop: Loop) -> None:
     _say_section(
         told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]
     )
-    _say_section(words("Agents"), [told(takeover_in_words(takeover)) for takeover in loop.takeovers])
+    _say_section(words("Agents"), [told(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = told(f"run {loop.validation.run_id or 'by another tool'}")
         _say_section(words("Tests"), [validation_in_words(loop.validation, spoken()), run])

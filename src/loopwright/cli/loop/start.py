@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.cli.loop.budgets import budget_from, loop_budget_options
+from loopwright.cli.loop.options import in_loop, loop_budget_options
 from loopwright.cli.loop.output import exit_code, say_standing
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, reporting
-from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.options import command_with_examples, in_context, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
@@ -22,18 +23,15 @@ from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached, write_failure
 from loopwright.verbs.loop.control import LoopRequest, new_loop, set_mode
-from loopwright.verbs.loop.look import has_worker, resolve, show_loop
+from loopwright.verbs.loop.look import has_worker, show_loop
 from loopwright.verbs.workflow.build import drive
 
-_NEW_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop new "faster imports" --description "import time below 100 ms"
   loopwright loop new "fix the parser" --task "write a failing test" --task "make it pass" --agent claude
   loopwright loop new "night shift" --max-iterations 50 --usd 10 --task-usd 2 --task-retries 1
-"""
-
-
-@click.command(epilog=_NEW_EXAMPLES)
+""")
 @click.argument("title")
 @click.option("--description", default="", help="The goal; an agent can split it into tasks.")
 @click.option("--task", "tasks", multiple=True, help="A task; can be repeated.")
@@ -53,35 +51,13 @@ Examples:
 @click.option("--tag", "tags", multiple=True, help="A tag; can be repeated.")
 @click.option("--priority", type=int, default=0, show_default=True, help="Priority; a higher number comes first.")
 @loop_budget_options
-@in_workspace
-def new_command(
-    title: str,
-    description: str,
-    tasks: tuple[str, ...],
-    agent: str,
-    max_iterations: int | None,
-    mode: Mode,
-    tags: tuple[str, ...],
-    priority: int,
-    project_root: Path,
-    as_json: bool,
-    **limits: float | None,
-) -> int:
+@in_context
+def new_command(context: Context, as_json: bool, **options: Any) -> None:
     """Create a loop. Start it with `loopwright loop start`."""
-    context = context_of(project_root)
-    loop = new_loop(
-        context,
-        LoopRequest(
-            title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
-            priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), tasks=tasks,
-        ),
-    )  # fmt: skip
-    say_standing(context, loop, as_json=as_json)
-    return 0
+    say_standing(context, new_loop(context, LoopRequest(**options)), as_json=as_json)
 
 
-_START_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright loop start LOOP
   loopwright loop start LOOP --detach
   loopwright loop start LOOP --mode auto      from now on the rules choose each action
@@ -90,10 +66,7 @@ Examples:
 \b
 Keys in a terminal: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
 Ctrl-C interrupts the current action; `loop resume` continues it.
-"""
-
-
-@click.command(epilog=_START_EXAMPLES)
+""")
 @click.argument("loop")
 @click.option("--detach", is_flag=True, help="Run in the background, even after this terminal is closed.")
 @click.option(
@@ -102,9 +75,9 @@ Ctrl-C interrupts the current action; `loop resume` continues it.
     help="From now on, who chooses each action: auto: the rules; interactive: a person.",
 )
 @click.option("--failure-file", type=click.Path(path_type=Path), hidden=True)
-@in_workspace
+@in_loop
 def start_command(
-    loop: str, detach: bool, mode: Mode | None, failure_file: Path | None, project_root: Path, as_json: bool
+    context: Context, loop_id: str, detach: bool, mode: Mode | None, failure_file: Path | None, as_json: bool
 ) -> int:
     """Run a loop here until it is done, fails or is held. You can pause or stop it from another terminal.
 
@@ -113,8 +86,6 @@ def start_command(
     Exit codes: 0 done, or paused by a person; 11 held (budget, quota, blocker, decision: the hold shows its code);
     12 failed, stopped, or out of iterations; 14 nothing proves the work (see `loop accept`); 130 and 143 interrupted.
     """
-    context = context_of(project_root)
-    loop_id = resolve(context, loop)
     if mode is not None:
         set_mode(context, loop_id, mode)
     try:

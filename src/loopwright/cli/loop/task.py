@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.cli.loop.budgets import budget_from, task_budget_options
+from loopwright.cli.loop.options import in_loop, task_budget_options
 from loopwright.cli.loop.output import say_loop
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import say, say_json
 from loopwright.cli.run import stopping_on_signals
-from loopwright.loop.model import TaskMode
 from loopwright.loop.projection import task_line
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.generate import GenerateRequest, generate_tasks
-from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.tasks import (
     TaskRequest,
     add_task,
@@ -52,16 +52,10 @@ def command() -> None:
 @_MODE
 @click.option("--before", metavar="TASK", help="Insert before this task; default: at the end.")
 @task_budget_options
-@in_workspace
-def add(
-    loop: str, description: str, tool: str | None, mode: TaskMode | None, before: str | None, project_root: Path,
-    as_json: bool, **limits: float | None,
-) -> int:  # fmt: skip
+@in_loop
+def add(context: Context, loop_id: str, before: str | None, as_json: bool, **options: Any) -> None:
     """Add a task."""
-    context = context_of(project_root)
-    request = TaskRequest(description=description, tool=tool, mode=mode, budget=budget_from(limits))
-    say_loop(add_task(context, resolve(context, loop), request, before=before), as_json=as_json)
-    return 0
+    say_loop(add_task(context, loop_id, TaskRequest(**options), before=before), as_json=as_json)
 
 
 @command.command("edit", short_help="Change a task.")
@@ -72,60 +66,46 @@ def add(
 @_MODE
 @click.option("--reopen", is_flag=True, help="Do a finished task again.")
 @task_budget_options
-@in_workspace
-def edit(
-    loop: str, task: str, description: str | None, tool: str | None, mode: TaskMode | None, reopen: bool,
-    project_root: Path, as_json: bool, **limits: float | None,
-) -> int:  # fmt: skip
+@in_loop
+def edit(context: Context, loop_id: str, task: str, as_json: bool, **options: Any) -> None:
     """Change a task. While an agent works on the task, only its budget can change."""
-    context = context_of(project_root)
-    request = TaskRequest(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
-    say_loop(edit_task(context, resolve(context, loop), task, request), as_json=as_json)
-    return 0
+    say_loop(edit_task(context, loop_id, task, TaskRequest(**options)), as_json=as_json)
 
 
 @command.command("done")
 @click.argument("loop")
 @click.argument("task")
-@in_workspace
-def done(loop: str, task: str, project_root: Path, as_json: bool) -> int:
+@in_loop
+def done(context: Context, loop_id: str, task: str, as_json: bool) -> None:
     """Mark a task as done because you did it yourself."""
-    context = context_of(project_root)
-    say_loop(finish_task(context, resolve(context, loop), task), as_json=as_json)
-    return 0
+    say_loop(finish_task(context, loop_id, task), as_json=as_json)
 
 
 @command.command("remove")
 @click.argument("loop")
 @click.argument("task")
-@in_workspace
-def remove(loop: str, task: str, project_root: Path, as_json: bool) -> int:
+@in_loop
+def remove(context: Context, loop_id: str, task: str, as_json: bool) -> None:
     """Remove a task."""
-    context = context_of(project_root)
-    say_loop(remove_task(context, resolve(context, loop), task), as_json=as_json)
-    return 0
+    say_loop(remove_task(context, loop_id, task), as_json=as_json)
 
 
 @command.command("order", short_help="Move tasks to the front, in this order.")
 @click.argument("loop")
 @click.argument("tasks", nargs=-1, required=True)
-@in_workspace
-def order(loop: str, tasks: tuple[str, ...], project_root: Path, as_json: bool) -> int:
+@in_loop
+def order(context: Context, loop_id: str, tasks: tuple[str, ...], as_json: bool) -> None:
     """Move these tasks to the front, in this order. The others keep their order behind them."""
-    context = context_of(project_root)
-    say_loop(order_tasks(context, resolve(context, loop), tasks), as_json=as_json)
-    return 0
+    say_loop(order_tasks(context, loop_id, tasks), as_json=as_json)
 
 
 @command.command("import", short_help="Add the tasks of a file.")
 @click.argument("loop")
 @click.argument("file", type=click.Path(path_type=Path))
-@in_workspace
-def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> int:
+@in_loop
+def import_command(context: Context, loop_id: str, file: Path, as_json: bool) -> None:
     """Add the tasks of a file: one JSON object or one line of text for each task. All are added, or none."""
-    context = context_of(project_root)
-    say_loop(import_tasks(context, resolve(context, loop), file), as_json=as_json)
-    return 0
+    say_loop(import_tasks(context, loop_id, file), as_json=as_json)
 
 
 @command.command("generate", short_help="Ask an agent for tasks.")
@@ -133,21 +113,18 @@ def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> 
 @click.option("--agent", default="", help="Agent that plans; default: agents.roles, then the loop's agent.")
 @click.option("--count", "most", type=click.IntRange(1), help="Limit of tasks.")
 @click.option("--dry-run", is_flag=True, help="Show the proposed tasks without adding them; the turn still costs.")
-@in_workspace
-def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_root: Path, as_json: bool) -> int:
+@in_loop
+def generate(context: Context, loop_id: str, as_json: bool, **options: Any) -> None:
     """Ask an agent for tasks, based on the description of the loop and on the project. All are added, or none.
 
     The turn counts towards the budget of the loop. Use it only while no process drives the loop.
     """
-    context = context_of(project_root)
-    request = GenerateRequest(agent=agent, most=most, dry_run=dry_run)
     with stopping_on_signals() as cancellation:
-        report = generate_tasks(context, resolve(context, loop), request, cancellation)
+        report = generate_tasks(context, loop_id, GenerateRequest(**options), cancellation)
     if as_json:
         tasks = [task_line(task) for task in report.tasks]
         say_json({"loop_id": report.loop.loop_id, "added": report.added, "tasks": tasks})
-        return 0
+        return
     for task in report.tasks:
         say(f"  {task.id} [{task.tool}] {task.description}")
     say(f"{'tasks added' if report.added else 'tasks proposed, none added'}: {len(report.tasks)}")
-    return 0

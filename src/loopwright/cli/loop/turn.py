@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import IO
 
 import click
 
 from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_workspace, put, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import one_line
 from loopwright.kernel.files import shown
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import loop_named
 from loopwright.verbs.loop.turn import ManualTurn, await_turn, give_up, hand_in, open_turn
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright build greet --agent interactive --detach
   loopwright loop turn greet --wait              shows the folder, the request and the deadline
   loopwright loop turn greet --done              hands the turn in; then --wait again for the next turn
@@ -25,10 +25,7 @@ Examples:
   loopwright loop turn greet --give-up "the API that this needs does not exist"
 
 LOOP is the id of a loop, or the last characters of the id. SLUG is the workflow that the loop builds.
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("loop", metavar="LOOP|SLUG")
 @click.option("--wait", is_flag=True, help="Wait until a turn is open.")
 @click.option("--done", is_flag=True, help="Hand the turn in: Loopwright reads your changes and runs the checks.")
@@ -37,17 +34,22 @@ LOOP is the id of a loop, or the last characters of the id. SLUG is the workflow
     "--answer", type=click.File("rb"), metavar="FILE|-", help="With --done: your answer, as text or requested JSON."
 )
 @click.option("--report", type=click.File("rb"), metavar="FILE", help="With --done: a self-report on your work.")
-@in_workspace
+@in_context
 def command(
-    loop: str, wait: bool, done: bool, why: str | None, answer: IO[bytes] | None,
-    report: IO[bytes] | None, project_root: Path, as_json: bool,
-) -> int:  # fmt: skip
+    context: Context,
+    loop: str,
+    wait: bool,
+    done: bool,
+    why: str | None,
+    answer: IO[bytes] | None,
+    report: IO[bytes] | None,
+    as_json: bool,
+) -> int:
     """Take a turn by hand, as the agent `interactive`: show the turn, hand it in, or give it up."""
     if done and why is not None:
         raise WrongUsage("--done and --give-up exclude each other", hint="use --done or --give-up, not both")
     if not done and (answer is not None or report is not None):
         raise WrongUsage("--answer and --report need --done", hint="add --done")
-    context = context_of(project_root)
     loop_id = loop_named(context, loop)
     if done or why is not None:
         turn: ManualTurn | None

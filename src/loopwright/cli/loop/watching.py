@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from loopwright.cli.loop.options import in_loop
 from loopwright.cli.loop.output import exit_code, say_standing, signal_code
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import LoopReporter, is_screen
-from loopwright.cli.options import context_of, in_workspace, say_json_line
+from loopwright.cli.options import command_with_examples, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.projection import document_of
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.follow import LoopFollower, follow
-from loopwright.verbs.loop.look import resolve
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright loop watch LOOP               live, in a terminal; q or Ctrl-C quits and the loop continues
   loopwright loop watch LOOP --no-follow   the current status
   loopwright loop watch LOOP --json        a line of JSON for each event and each line of the log
 
 \b
 Keys: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("loop")
 @click.option("--no-follow", is_flag=True, help="Show the current status, set the exit code by it, and quit.")
-@in_workspace
-def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> int:
+@in_loop
+def command(context: Context, loop_id: str, no_follow: bool, as_json: bool) -> int:
     """Follow a loop from any terminal until it ends: tasks, actions, log, tests, holds, cost.
 
     Exit codes: 0 completed, or you quit with q; 12 failed; 130 and 143 interrupted. With --no-follow also: 0 running,
     or paused by a person; 14 nothing proves the work; 11 held for another reason.
     """
-    context = context_of(project_root)
-    loop_id = resolve(context, loop)
     with stopping_on_signals() as cancellation:
         if no_follow:
             after = LoopFollower(context, loop_id).look().loop

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.cli.loop.budgets import budget_from, flight_budget_options
+from loopwright.cli.loop.options import autopilot_budget_options
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import command_with_examples, in_context, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.build import (
     BuildRequest,
     prepare_build,
@@ -22,18 +24,15 @@ from loopwright.verbs.workflow.build import (
 from loopwright.verbs.workflow.stages import FlightPlan, autopilot
 from loopwright.verbs.workflow.status import show
 
-_BUILD_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright build faster-imports
   loopwright build faster-imports --agent claude --max-iterations 5
   loopwright build faster-imports --no-deslop   with the profile full: skip the cleanup
   loopwright build faster-imports --detach      then follow it: loopwright loop watch LOOP
 
 Control the loop of the build with `loopwright loop pause`, `resume` and `stop`.
-"""
-
-
-@click.command(epilog=_BUILD_EXAMPLES)
+""")
 @click.argument("slug", metavar="SLUG|prd-SLUG.md", required=False)
 @click.option(
     "--from-review",
@@ -45,15 +44,13 @@ Control the loop of the build with `loopwright loop pause`, `resume` and `stop`.
 @click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Limit of iterations.")
 @click.option("--no-deslop", "deslop", is_flag=True, flag_value=False, default=True,
               help="With the profile full: skip the cleanup of the built code.")  # fmt: skip
-@click.option("--agent", help="Agent that builds; default: agents.roles, then agents.default.")
+@click.option("--agent", default="", help="Agent that builds; default: agents.roles, then agents.default.")
 @click.option("--detach", is_flag=True, help="Run in the background, even after this terminal is closed.")
-@in_workspace
+@in_context
 def build_command(
-    slug: str | None, from_review: Path | None, max_iterations: int, deslop: bool, agent: str | None, detach: bool,
-    project_root: Path, as_json: bool,
-) -> int:  # fmt: skip
+    context: Context, slug: str | None, from_review: Path | None, detach: bool, as_json: bool, **options: Any
+) -> int:
     """Build the slices of an approved plan in a sandbox. Loopwright runs their checks in a fresh sandbox."""
-    context = context_of(project_root)
     if slug is None and from_review is None:
         raise WorkflowRefused(
             "build_from_review_artifact_required",
@@ -61,7 +58,7 @@ def build_command(
             next_command="loopwright build SLUG, or loopwright build --from-review review-report.md",
         )
     name = slug_from(slug) if slug is not None else slug_of_report(from_review or Path())
-    request = BuildRequest(agent=agent or "", max_iterations=max_iterations, deslop=deslop)
+    request = BuildRequest(**options)
     with stopping_on_signals() as cancellation:
         tell = (lambda _: None) if as_json else say
         if from_review is not None:
@@ -76,8 +73,7 @@ def build_command(
     return code
 
 
-_AUTOPILOT_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright autopilot faster-imports --agent claude
   loopwright autopilot faster-imports --agent claude --reviewer codex
   loopwright autopilot faster-imports --agent claude --usd 5 --wall 3600
@@ -85,26 +81,17 @@ Examples:
 The limits cover all stages together, and all autopilot runs of this change. Without options the settings budget.*
 apply. The setting autopilot.may_approve lists the approvals that autopilot may give itself; without "complete", a
 person accepts the result.
-"""
-
-
-@click.command(epilog=_AUTOPILOT_EXAMPLES)
+""")
 @click.argument("slug")
-@click.option("--agent", help="Agent that works; default: agents.roles, then agents.default.")
+@click.option("--agent", default="", help="Agent that works; default: agents.roles, then agents.default.")
 @click.option("--reviewer", default="", help="Agent that reviews if the risk requires it; default: agents.roles.")
 @click.option(
     "--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Limit of iterations of the build."
 )
-@flight_budget_options
-@in_workspace
-def autopilot_command(
-    slug: str, agent: str | None, reviewer: str, max_iterations: int, project_root: Path, as_json: bool,
-    **limits: float | int | None,
-) -> int:  # fmt: skip
+@autopilot_budget_options
+@in_context
+def autopilot_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Run all stages with the approvals that your policy allows; stop with a reason if a person is needed."""
-    context = context_of(project_root)
-    flight = FlightPlan(agent=agent or "", reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
     with stopping_on_signals() as cancellation:
-        view = autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
+        view = autopilot(context, slug, FlightPlan(**options), (lambda _: None) if as_json else say, cancellation)
     say_view(view, as_json=as_json)
-    return 0

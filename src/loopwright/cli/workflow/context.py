@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import in_context, say, say_json
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.context_notes import notes, remove_note, show_note, write_note
 
 _EPILOG = """\b
@@ -25,55 +25,51 @@ def command() -> None:
 
 
 @command.command("list")
-@in_workspace
-def list_command(project_root: Path, as_json: bool) -> int:
+@in_context
+def list_command(context: Context, as_json: bool) -> None:
     """List all notes."""
-    found = notes(context_of(project_root))
+    found = notes(context)
     if as_json:
         say_json({"notes": [msgspec.to_builtins(note) for note in found]})
-        return 0
+        return
     for note in found:
         say(f"{note.name}  {note.text.strip().splitlines()[0][:80] if note.text.strip() else ''}")
     if not found:
         say("no notes; write one with `loopwright context add NAME TEXT`")
-    return 0
 
 
 @command.command("show")
 @click.argument("name")
-@in_workspace
-def show_command(name: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def show_command(context: Context, name: str, as_json: bool) -> None:
     """Show a note."""
-    note = show_note(context_of(project_root), name)
+    note = show_note(context, name)
     if as_json:
         say_json(msgspec.to_builtins(note))
     else:
         say(note.text.rstrip("\n"))
-    return 0
 
 
 @command.command("add", short_help="Write a note.")
 @click.argument("name")
 @click.argument("text")
-@in_workspace
-def add_command(name: str, text: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def add_command(context: Context, name: str, text: str, as_json: bool) -> None:
     """Write a note, or replace the note of this name; - reads the text from standard input."""
-    note = write_note(context_of(project_root), name, sys.stdin.read() if text == "-" else text)
+    note = write_note(context, name, sys.stdin.read() if text == "-" else text)
     if as_json:
         say_json(msgspec.to_builtins(note))
     else:
         say(f"written: {note.path}")
-    return 0
 
 
 @command.command("remove")
 @click.argument("name")
-@in_workspace
-def remove_command(name: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def remove_command(context: Context, name: str, as_json: bool) -> None:
     """Remove a note."""
-    remove_note(context_of(project_root), name)
+    remove_note(context, name)
     if as_json:
         say_json({"ok": True, "removed": name})
     else:
         say(f"removed: {name}")
-    return 0

@@ -2,92 +2,70 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import command_with_examples, in_context, say
 from loopwright.cli.workflow.output import say_view
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.decisions import approve, reject, sign, undo
 
-_APPROVE_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright approve faster-imports --from clarify --to plan
   loopwright approve faster-imports --from review --to plan --rationale "the slices miss the cache"
-"""
-
-
-@click.command(epilog=_APPROVE_EXAMPLES)
+""")
 @click.argument("slug")
 @click.option("--from", "origin", required=True, metavar="STAGE", help="Current stage.")
 @click.option("--to", "target", required=True, metavar="STAGE", help="Stage to enter.")
 @click.option("--rationale", default="", help="Reason; required to go back to an earlier stage.")
 @click.option("--as-branch", is_flag=True, help="From review to done: create a branch instead of changing files.")
 @click.option("--revision", type=int, help="Refuse if the workflow is no longer at this revision.")
-@in_workspace
-def approve_command(
-    slug: str, origin: str, target: str, rationale: str, as_branch: bool, revision: int | None, project_root: Path,
-    as_json: bool,
-) -> int:  # fmt: skip
+@in_context
+def approve_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Approve one transition, for the current content of the workflow. For people only."""
-    context = context_of(project_root)
-    done = approve(context, slug, origin, target, rationale=rationale, revision=revision, as_branch=as_branch)
+    done = approve(context, slug, **options)
     if done.sentence and not as_json:
         say(done.sentence)
     say_view(done.view, as_json=as_json)
-    return 0
 
 
-_REJECT_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright reject faster-imports --from plan --to build --reason "VS-2 has no check"
-"""
-
-
-@click.command(epilog=_REJECT_EXAMPLES)
+""")
 @click.argument("slug")
 @click.option("--from", "origin", required=True, metavar="STAGE", help="Current stage.")
 @click.option("--to", "target", required=True, metavar="STAGE", help="Stage that must not be entered.")
 @click.option("--reason", required=True, help="What has to change; is recorded.")
-@in_workspace
-def reject_command(slug: str, origin: str, target: str, reason: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def reject_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Reject one transition, with a reason. For people only."""
-    say_view(reject(context_of(project_root), slug, origin, target, reason=reason), as_json=as_json)
-    return 0
+    say_view(reject(context, slug, **options), as_json=as_json)
 
 
-_SIGN_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright sign faster-imports VS-2 --note "tried it in the browser"
   loopwright sign faster-imports tests/test_import.py --note "the old test was wrong about Windows"
   loopwright sign faster-imports project-tests --note "the old API was removed on purpose, and its tests with it"
-"""
-
-
-@click.command(epilog=_SIGN_EXAMPLES)
+""")
 @click.argument("slug")
 @click.argument("what", metavar="SLICE|FILE|project-tests")
 @click.option("--note", default="", help="What you checked; is recorded.")
-@in_workspace
-def sign_command(slug: str, what: str, note: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def sign_command(context: Context, slug: str, what: str, note: str, as_json: bool) -> None:
     """Sign off a slice, a changed protected file, or project tests that the work breaks. For people only."""
-    say_view(sign(context_of(project_root), slug, what, note=note), as_json=as_json)
-    return 0
+    say_view(sign(context, slug, what, note=note), as_json=as_json)
 
 
-_UNDO_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright undo faster-imports
-"""
-
-
-@click.command(epilog=_UNDO_EXAMPLES)
+""")
 @click.argument("slug")
-@in_workspace
-def undo_command(slug: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def undo_command(context: Context, slug: str, as_json: bool) -> None:
     """Undo a delivered change, all of it or nothing. Refused if later work builds on it. For people only."""
-    done = undo(context_of(project_root), slug)
+    done = undo(context, slug)
     if not as_json:
         say(done.sentence)
     say_view(done.view, as_json=as_json)
-    return 0

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import in_context, say, say_json
 from loopwright.errors import WorkflowRefused, WrongUsage
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.stages import TOOLS, TakenOver, TakeOverRequest, take_over
 from loopwright.workflow.takeover.model import TakeoverRow, Tool
 
@@ -37,13 +38,17 @@ _MOST = 200
 @click.option("--as", "renames", multiple=True, metavar="NAME=SLUG", help="Import under another name; can be repeated.")
 @click.option("--finished", is_flag=True, help="Include work that the other tool marks as finished.")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported, and write nothing.")
-@in_workspace
+@in_context
 def command(
-    tool: Tool, path: Path | None, renames: tuple[str, ...], finished: bool, dry_run: bool, project_root: Path,
+    context: Context,
+    tool: Tool,
+    path: Path | None,
+    renames: tuple[str, ...],
+    finished: bool,
+    dry_run: bool,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> None:
     """Import the workspace of another tool; exit 1 if an entry needs a person."""
-    context = context_of(project_root)
     request = TakeOverRequest(
         tool=tool,
         path=path or context.project,
@@ -58,7 +63,6 @@ def command(
         _say(report, tool, dry_run=dry_run)
     if not report.is_whole:
         raise _refusal(report, as_json=as_json)
-    return 0
 
 
 def _refusal(report: TakenOver, *, as_json: bool) -> WorkflowRefused:

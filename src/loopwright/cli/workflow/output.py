@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.cli.language import told, words
 from loopwright.cli.loop.output import price_note
 from loopwright.cli.options import context_of
@@ -73,7 +73,7 @@ def _say_details(view: WorkflowView) -> None:
     if view.flight is not None:
         _say_flight(view.flight)
     for takeover in view.takeovers:
-        put(f"  {told(takeover_in_words(takeover))}")
+        put(f"  {told(takeover_sentence(takeover))}")
     for link in view.chain:
         put(f"  {told(link.claim)}? {told(link.basis)}; {told(link.implication)}")
     for decision in view.workflow.decisions:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import command_with_examples, in_context, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WrongUsage
@@ -18,8 +18,8 @@ from loopwright.verbs.workflow.stages import PlanRequest, plan
 from loopwright.workflow.model import PlanRound
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 
-_EPILOG = """\b
-Examples:
+
+@command_with_examples("""
   loopwright plan faster-imports
   loopwright plan faster-imports --agent ""            you plan, even if the settings name an agent
   loopwright plan faster-imports --agent claude --deliberate
@@ -28,10 +28,7 @@ Examples:
 
 Without an agent, the command writes skeletons for you to fill in. Repeat it to derive the rest of the plan. Agents do
 not overwrite a plan that you started, unless you name the agent with --agent.
-"""
-
-
-@click.command(epilog=_EPILOG)
+""")
 @click.argument("slug")
 @click.option(
     "--direct", type=click.Path(path_type=Path), metavar="SPEC.md", help="Use your own spec instead of clarify."
@@ -42,13 +39,18 @@ not overwrite a plan that you started, unless you name the agent with --agent.
 @click.option("--deliberate", is_flag=True, help="Let an architect and a critic read the plan, as in the profile full.")
 @click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Limit of rounds.")
 @click.option("--agent", help="Agent that plans; default: agents.roles, then agents.default, then you.")
-@in_workspace
+@in_context
 def command(
-    slug: str, direct: Path | None, interactive: bool, deliberate: bool, max_iterations: int, agent: str | None,
-    project_root: Path, as_json: bool,
-) -> int:  # fmt: skip
+    context: Context,
+    slug: str,
+    direct: Path | None,
+    interactive: bool,
+    deliberate: bool,
+    max_iterations: int,
+    agent: str | None,
+    as_json: bool,
+) -> None:
     """Turn a spec into slices, checks and a spec delta. Each check runs on the base, where it must fail."""
-    context = context_of(project_root)
     if interactive and as_json:
         raise WrongUsage(
             "--interactive asks questions in the terminal, which --json excludes",
@@ -59,7 +61,6 @@ def command(
     with stopping_on_signals() as cancellation:
         view = plan(context, slug, request, (lambda _: None) if as_json else say, cancellation)
     say_view(view, as_json=as_json)
-    return 0
 
 
 def _terminal_question(context: Context, slug: str) -> Callable[[PlanRound], str | None]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import command_with_examples, in_context, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.stages import (
     ArchiveReport,
     ArchiveRequest,
@@ -23,27 +24,28 @@ from loopwright.verbs.workflow.stages import (
     review,
 )
 
-_CLARIFY_EXAMPLES = """\b
-Examples:
+
+@command_with_examples("""
   loopwright clarify faster-imports --idea "import time below 100 ms"
   loopwright clarify faster-imports --interactive      asks in this terminal until no question is open
   cat idea.txt | loopwright clarify faster-imports --idea -
-"""
-
-
-@click.command(epilog=_CLARIFY_EXAMPLES)
+""")
 @click.argument("slug")
 @click.option("--idea", help="What you want; - reads it from standard input.")
 @click.option("--profile", help="standard or deep: how much ambiguity the spec may contain.")
 @click.option("--interactive", is_flag=True, help="Ask in this terminal, one question at a time.")
 @click.option("--agent", help="Agent that asks; default: agents.roles, then agents.default, then built-in questions.")
-@in_workspace
+@in_context
 def clarify_command(
-    slug: str, idea: str | None, profile: str | None, interactive: bool, agent: str | None, project_root: Path,
+    context: Context,
+    slug: str,
+    idea: str | None,
+    profile: str | None,
+    interactive: bool,
+    agent: str | None,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> None:
     """Turn an idea into a spec that is clear enough to plan. Each round asks you one question."""
-    context = context_of(project_root)
     text = sys.stdin.read() if idea == "-" else idea or ""
     tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:
@@ -53,7 +55,6 @@ def clarify_command(
             answer(context, report.view.workflow.slug, report.item, text)
             report = clarify(context, slug, ClarifyRequest(agent=agent), tell, cancellation)
     _say(report, as_json=as_json)
-    return 0
 
 
 def _say(report: ClarifyReport, *, as_json: bool) -> None:
@@ -66,79 +67,60 @@ def _say(report: ClarifyReport, *, as_json: bool) -> None:
     say_view(report.view, as_json=False)
 
 
-_ANSWER_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright answer faster-imports A-1 "below 100 ms on the CI machine"
   loopwright answer faster-imports D-1 "yes, drop Python 3.10"
-"""
-
-
-@click.command(epilog=_ANSWER_EXAMPLES)
+""")
 @click.argument("slug")
 @click.argument("item", metavar="A-1|D-1")
 @click.argument("text")
-@in_workspace
-def answer_command(slug: str, item: str, text: str, project_root: Path, as_json: bool) -> int:
+@in_context
+def answer_command(context: Context, slug: str, item: str, text: str, as_json: bool) -> None:
     """Answer an open question of the spec, or a question of an agent. For people only."""
-    say_view(answer(context_of(project_root), slug, item, text), as_json=as_json)
-    return 0
+    say_view(answer(context, slug, item, text), as_json=as_json)
 
 
-_REVIEW_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright review faster-imports                       the risk decides whether a reviewer is needed
   loopwright review faster-imports --reviewer codex      review by an agent that did not build the change
   loopwright review faster-imports --verdict request-changes --target plan --rationale "VS-2 misses Windows"
-"""
-
-
-@click.command(epilog=_REVIEW_EXAMPLES)
+""")
 @click.argument("slug", metavar="SLUG|execution-record.md")
 @click.option("--reviewer", default="", help="Agent that reviews, never the agent that built; default: agents.roles.")
 @click.option("--verdict", type=click.Choice(["approve", "request-changes"]), help="Your own verdict.")
 @click.option("--target", type=click.Choice(["build", "plan", "clarify"]), help="Stage to go back to.")
 @click.option("--rationale", default="", help="Reason; is recorded.")
-@in_workspace
-def review_command(
-    slug: str, reviewer: str, verdict: str | None, target: str | None, rationale: str, project_root: Path, as_json: bool
-) -> int:
+@in_context
+def review_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Review the built change: evidence, scope and protected files, then reviewers if the risk requires them."""
-    context = context_of(project_root)
-    request = ReviewRequest(reviewer=reviewer, verdict=verdict, target=target, rationale=rationale)
     with stopping_on_signals() as cancellation:
-        view = review(context, slug, request, (lambda _: None) if as_json else say, cancellation)
+        view = review(context, slug, ReviewRequest(**options), (lambda _: None) if as_json else say, cancellation)
     say_view(view, as_json=as_json)
-    return 0
 
 
-_ARCHIVE_EXAMPLES = """\b
-Examples:
+@command_with_examples("""
   loopwright archive faster-imports
   loopwright archive faster-imports --before chg-imports      both change a requirement: this change goes first
   loopwright archive faster-imports --fitted "kept the limit that chg-limits added"
 
 Afterwards, check at any time with `loopwright specs verify` that the specs still hold.
-"""
-
-
-@click.command(epilog=_ARCHIVE_EXAMPLES)
+""")
 @click.argument("slug")
 @click.option("--before", multiple=True, metavar="CHANGE", help="Archive before this active change; can be repeated.")
 @click.option("--fitted", metavar="WHY", help="Confirm that the delta fits the current specs, and why; is recorded.")
-@in_workspace
-def archive_command(slug: str, before: tuple[str, ...], fitted: str | None, project_root: Path, as_json: bool) -> int:
+@in_context
+def archive_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Merge a finished change into the living specs, all of it or nothing. For people only."""
-    report = archive(context_of(project_root), slug, ArchiveRequest(fitted=fitted, before=before))
+    report = archive(context, slug, ArchiveRequest(**options))
     if as_json:
         say_json(_document(report))
-        return 0
+        return
     say(f"{report.workflow.slug}: ", nl=False, bold=True)
     say("already archived; nothing changed" if report.already else "archived", fg="green")
     for path in report.files:
         say(f"  {path}")
     say(f"  folder of the change: {report.folder}")
     say("  → loopwright specs verify", fg="green")
-    return 0
 
 
 def _document(report: ArchiveReport) -> dict[str, object]:

@@ -18,7 +18,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.actions import mailbox as letters
+from loopwright.loop.actions import mailbox
 from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_a_try, order_for
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
@@ -143,17 +143,17 @@ class _LoopAsker:
 
     @contextmanager
     def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
-        """With a letter to the agent, and its notes of progress in the loop's history."""
+        """With a description of the turn for the agent, and its notes of progress in the loop's history."""
         loop, context, turn_sandbox = self._loop, self._context, self._turn_sandbox
         results: list[TurnResult] = []
         # Without an action under way the turn is counted at once. Otherwise it is counted when the action ends.
         counted_as = None if loop.under_way is not None else _PLANNING
-        letters.tell(loop, context, turn_sandbox, self._role, turn.allowance)
+        mailbox.describe_turn(loop, context, turn_sandbox, self._role, turn.allowance)
         self.turns += 1
-        with letters.listening(loop, context, turn_sandbox, self._role):
+        with mailbox.listening(loop, context, turn_sandbox, self._role):
             begin_turn(loop, context, called, turn)
             yield lambda result: results.append(book_turn(loop, context, turn, result, counted_as))
-        letters.collect(turn_sandbox, turn.record)
+        mailbox.collect(turn_sandbox, turn.record)
         self._require_no_hold(results[0])
 
     def order(self) -> FailoverOrder:
@@ -186,8 +186,7 @@ def begin_turn(loop: Loop, context: WorkerContext, called: str, turn: TurnReques
         name=turn.record.name, agent=called, mailbox=str(turn.turn_sandbox.mailbox), task_id=_task_id(loop),
         role=turn.role.value, is_question=turn.is_question, is_by_hand=turn.is_by_hand,
     )  # fmt: skip
-    with context.store.changing(loop.loop_id) as opened:
-        opened.apply(e.TurnBegun(turn=open_turn), WORKER)
+    context.record(loop, e.TurnBegun(turn=open_turn))
 
 
 def book_turn(
@@ -199,8 +198,7 @@ def book_turn(
         spent=spent_on(cost), task_id=_task_id(loop), turn=cost.turn, turn_of=counted_as,
         role=None if cost.agent == SHELL else cost.role,
     )  # fmt: skip
-    with context.store.changing(loop.loop_id) as opened:
-        opened.apply(counted, WORKER)
+    context.record(loop, counted)
     left = () if isinstance(result.answer, Answer) else _unfinished_work(turn.turn_sandbox)
     _note(loop, context, turn.turn_sandbox, (*result.notes(), *left))
     return result
@@ -227,8 +225,7 @@ def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox
         )
         for request in requests.asked
     )
-    with context.store.changing(loop.loop_id) as opened:
-        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER)
+    after = context.record(loop, c.AskDecisions(requests=asked, at=stamp(context.clock())))
     holds = after.phase.holds if isinstance(after.phase, Held) else ()
     return asked[0].question, next((hold for hold in holds if hold.holder is Holder.DECISION), None)
 
@@ -238,8 +235,7 @@ def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problem
         error = ErrorLine(
             action=WORKER, message=turn_sandbox.redactor.clean(problem).text, timestamp=stamp(context.clock())
         )
-        with context.store.changing(loop.loop_id) as opened:
-            opened.apply(e.ErrorNoted(error=error), WORKER)
+        context.record(loop, e.ErrorNoted(error=error))
 
 
 def _unfinished_work(turn_sandbox: TurnSandbox) -> tuple[str, ...]:

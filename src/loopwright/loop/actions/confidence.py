@@ -85,14 +85,14 @@ def ask_after(
         ("adversarial", context.book.prompt("builder_adversarial", work=prompt, files=named)),
     )
     session = _session_of_the_turn(turns_folder(loop, context), action_id)
-    for point, words in prompts:
+    for point, question in prompts:
         rating: SelfRating | NoAnswer
         try:
             # This block keeps nothing: the sandbox is discarded, with everything the agent did in it.
             with worker_sandbox.turn_sandbox(now, context.tools().redactor) as turn_sandbox:
                 context.cancellation.raise_if_requested()
                 asker = _ConfidenceAsker(loop, context, turn_sandbox, point, action_id)
-                rating, session = _rating(asker, agent, words, session)
+                rating, session = _rating(asker, agent, question, session)
         except (LoopwrightError, Stopped) as problem:
             rating = NoAnswer(Reason.CRASHED, str(problem))
         _keep(loop, context, point, _work(loop, task, action_id, agent, files), rating)
@@ -165,18 +165,17 @@ class _ConfidenceAsker:
 def _keep(loop: Loop, context: WorkerContext, point: Point, work: ReflectedWork, rating: SelfRating | NoAnswer) -> None:
     """Keep the answer as a reflection, and in the loop's history. If it can't be written, nothing else fails."""
     if isinstance(rating, SelfRating):
-        told = f"{_ASKED[point]}: {rating.confidence:g}"
+        note = f"{_ASKED[point]}: {rating.confidence:g}"
     else:
-        told = f"{_ASKED[point]}: unknown, {rating.reason}: {context.tools().redactor.clean(rating.detail).text}"
+        note = f"{_ASKED[point]}: unknown, {rating.reason}: {context.tools().redactor.clean(rating.detail).text}"
     try:
         report = rating.as_report() if isinstance(rating, SelfRating) else SelfReport()
         if context.reflections is not None:
             context.reflections.keep(work, report, point)
     except (OSError, LoopwrightError) as problem:
         why = problem.message if isinstance(problem, LoopwrightError) else problem.strerror
-        told += f"; not kept as a reflection: {why}"
-    with context.store.changing(loop.loop_id) as opened:
-        opened.apply(e.ProgressNoted(text=told, by=WORKER), WORKER)
+        note += f"; not kept as a reflection: {why}"
+    context.record(loop, e.ProgressNoted(text=note, by=WORKER))
 
 
 def _work(loop: Loop, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> ReflectedWork:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -17,9 +16,9 @@ from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.actions.repair import MOST_EVIDENCE, fix_task
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.choice import mark_of
-from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task
+from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent
 from loopwright.loop.work_files import add_line, add_to_page
-from loopwright.loop.worker_context import WORKER, WorkerContext
+from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 
@@ -63,16 +62,13 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
             if not found:
                 return _nothing(loop, action_id, "no possible cause was proposed")
             bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
-            _record(loop, context, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
+            context.record(loop, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
         confirmed = _test_each(loop, context, turn_sandbox, action_id, found)
-    fix = (
-        _fix(loop, context, confirmed, _way_to_fix(loop, context, action_id, confirmed))
-        if confirmed is not None
-        else None
-    )
-    said = f"confirmed {confirmed.id}: {confirmed.description}" if confirmed else "no cause was confirmed"
-    mark = mark_of(loop, cause=confirmed.description if confirmed else "", error=None if confirmed else said)
-    return c.FinishDebug(action_id=action_id, fix=fix, mark=mark, error=None if confirmed else said)
+    if confirmed is None:
+        return _nothing(loop, action_id, "no cause was confirmed")
+    fix = _way_to_fix(loop, context, action_id, confirmed)
+    task = fix_task(loop, context, f"Fix what {confirmed.id} found: {confirmed.description}. {fix}")
+    return c.FinishDebug(action_id=action_id, fix=task, mark=mark_of(loop, cause=confirmed.description))
 
 
 def _by_likelihood(answer: ProposedHypotheses) -> list[ProposedHypothesis]:
@@ -140,23 +136,20 @@ def _test_each(
             timeout_s=min(_PROBE_S, left_s),
             cancellation=context.cancellation,
         )
-        after = _record(loop, context, e.CostCounted(spent=Spent(wall_s=round(ran.duration_s, 3))))
+        after = context.record(loop, e.CostCounted(spent=Spent(wall_s=round(ran.duration_s, 3))))
         context.cancellation.raise_if_requested()
         if ran.timed_out and left_s < _PROBE_S:
             raise HeldBack(hold_after(after, "wall_s", stamp(context.clock())), goes_on=True)
-        output = _read(log)
+        output = log.read_bytes().decode("utf-8", "replace")
         status, reason = verdict(hypothesis, ran.exit_code, output)
-        _record(
-            loop,
-            context,
-            c.JudgeHypothesis(
-                action_id=action_id,
-                hypothesis_id=hypothesis.id,
-                status=status,
-                evidence=output[-MOST_EVIDENCE:],
-                verdict_reason=reason,
-            ),
+        judged = c.JudgeHypothesis(
+            action_id=action_id,
+            hypothesis_id=hypothesis.id,
+            status=status,
+            evidence=output[-MOST_EVIDENCE:],
+            verdict_reason=reason,
         )
+        context.record(loop, judged)
         _write_down(loop, context, hypothesis, status, reason)
         if status == "confirmed":
             return hypothesis
@@ -172,15 +165,6 @@ def _seconds_left(loop: Loop, context: WorkerContext) -> float:
     return _PROBE_S if left_s is None else left_s
 
 
-def _record(loop: Loop, context: WorkerContext, command: c.Proposal) -> Loop:
-    with context.store.changing(loop.loop_id) as opened:
-        return opened.apply(command, WORKER)
-
-
-def _fix(loop: Loop, context: WorkerContext, cause: Hypothesis, fix: str) -> Task:
-    return fix_task(loop, context, f"Fix what {cause.id} found: {cause.description}. {fix}")
-
-
 def _nothing(loop: Loop, action_id: str, error: str) -> c.FinishDebug:
     mark = mark_of(loop, cause="", error=error)
     return c.FinishDebug(action_id=action_id, fix=None, mark=mark, error=error)
@@ -191,10 +175,6 @@ def _prompt(loop: Loop, context: WorkerContext) -> str:
     failing = "\n".join(f"- {one.suite}: {one.test_name}: {one.error_message[:500]}" for one in failed)
     history = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
     return context.book.prompt("debugger", failing=failing or context.book.part("tests_fail"), history=history)
-
-
-def _read(log: Path) -> str:
-    return log.read_bytes().decode("utf-8", "replace")
 
 
 def _write_down(loop: Loop, context: WorkerContext, hypothesis: Hypothesis, status: str, reason: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from loopwright.agents.port import Role
-from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.actions.planning import plan_tasks
-from loopwright.loop.model import Hold, Holder, Loop, Task
+from loopwright.loop.model import Loop, Task
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.restore import tasks_in
 from loopwright.loop.work_files import add_to_page
@@ -16,11 +15,9 @@ from loopwright.loop.worker_context import WorkerContext
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishInit:
     """Take the loop's tasks, else those of the task list, else ask an agent for tasks."""
-    tasks = (
-        ()
-        if loop.tasks
-        else (_listed(loop, context) or plan_tasks(loop, context, context.agent_for_role(Role.PLANNER, loop.agent)))
-    )
+    tasks: tuple[Task, ...] = ()
+    if not loop.tasks:
+        tasks = _listed(loop, context) or plan_tasks(loop, context, context.agent_for_role(Role.PLANNER, loop.agent))
     redactor = context.tools().redactor
     lines = [f"# {loop.title}", "", loop.description, ""]
     lines += [f"- {task.id} [{task.tool}] {task.description}" for task in (*loop.tasks, *tasks)]
@@ -35,8 +32,5 @@ def _listed(loop: Loop, context: WorkerContext) -> tuple[Task, ...]:
     except FileNotFoundError:
         return ()
     except (OSError, NotTaken) as problem:
-        raise _held(context, "tasks_unreadable", f"the task list {path.name} can't be read: {problem}") from problem
-
-
-def _held(context: WorkerContext, code: str, message: str) -> HeldBack:
-    return HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=message, since=stamp(context.clock())))
+        hold = context.blocked("tasks_unreadable", f"the task list {path.name} can't be read: {problem}")
+        raise HeldBack(hold) from problem

@@ -28,11 +28,11 @@ from loopwright.runner.turn_sandbox import TurnSandbox
 _LISTEN_EVERY_S = 0.25
 
 
-def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role, budget: Allowance) -> None:
+def describe_turn(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role, budget: Allowance) -> None:
     """Describe the turn to the agent, before the turn."""
     at = loop.under_way
     task = loop.task(at.task_id) if at is not None and at.task_id is not None else None
-    letter = TurnFacts(
+    facts = TurnFacts(
         role=role.value,
         loop_id=loop.loop_id,
         title=loop.title,
@@ -44,7 +44,7 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
         max_iterations=loop.max_iterations,
         budget=budget,
     )
-    write_turn_facts(turn_sandbox.mailbox, letter)
+    write_turn_facts(turn_sandbox.mailbox, facts)
     command = context.settings.test_command
     # A build has written its own checks already.
     if command and read_checks(turn_sandbox.mailbox) == Checks():
@@ -54,8 +54,8 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
 @contextmanager
 def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> Iterator[None]:
     """Copy the agent's progress notes into the loop's history during the turn. They are claims."""
-    ear, done = _Ear(loop.loop_id, context, turn_sandbox, role), Cancellation()
-    thread = threading.Thread(target=ear.listen, args=(done,), name="ear", daemon=True)
+    reader, done = _NoteReader(loop.loop_id, context, turn_sandbox, role), Cancellation()
+    thread = threading.Thread(target=reader.run, args=(done,), name="notes", daemon=True)
     thread.start()
     try:
         yield
@@ -63,36 +63,36 @@ def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, rol
         done.request("over")
         thread.join()
         done.close()
-        ear.hear()
+        reader.read()
 
 
-class _Ear:
+class _NoteReader:
     """Takes each note once. The agent owns the mailbox, so a note may disappear."""
 
     def __init__(self, loop_id: str, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> None:
         self._loop_id = loop_id
-        self._desk = context
+        self._context = context
         self._turn_sandbox = turn_sandbox
         self._role = role
         # Notes of an earlier turn in the same sandbox were taken then.
-        self._heard = len(read_progress(turn_sandbox.mailbox))
+        self._taken = len(read_progress(turn_sandbox.mailbox))
 
-    def listen(self, done: Cancellation) -> None:
+    def run(self, done: Cancellation) -> None:
         """Take notes until the turn ends."""
         while not wait_for_request(done, _LISTEN_EVERY_S):
             with suppress(LoopwrightError):  # a note that can't be written now is taken again at the end
-                self.hear()
+                self.read()
 
-    def hear(self) -> None:
+    def read(self) -> None:
         """Take the new notes."""
-        notes = read_progress(self._turn_sandbox.mailbox)[self._heard :]
+        notes = read_progress(self._turn_sandbox.mailbox)[self._taken :]
         if not notes:
             return
         clean = self._turn_sandbox.redactor.clean
-        with self._desk.store.changing(self._loop_id) as opened:
+        with self._context.store.changing(self._loop_id) as opened:
             for text in notes:
                 opened.apply(e.ProgressNoted(text=clean(text).text, by=self._role.value), WORKER)
-        self._heard += len(notes)
+        self._taken += len(notes)
 
 
 def collect(turn_sandbox: TurnSandbox, record: Path) -> None:

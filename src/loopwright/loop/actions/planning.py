@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
 
 import msgspec
 
@@ -13,7 +12,7 @@ from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.actions.failing import HeldBack
-from loopwright.loop.model import Hold, Holder, Loop, Task
+from loopwright.loop.model import Loop, Task
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
 
@@ -42,9 +41,8 @@ def plan_tasks(
         request = AgentRequest(agent=agent, role=Role.PLANNER, prompt=_prompt(loop, context, most), form=form)
         answer = ask(loop, context, turn_sandbox, request, work)
     if isinstance(answer, NoAnswer):
-        raise _held(
-            context, answer.reason, f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
-        )
+        why = f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
+        raise HeldBack(context.blocked(answer.reason, why), turn_taken=True)
     proposed = answer.reply.tasks[:most]
     now = stamp(context.clock())
     taken = {task.id for task in loop.tasks}
@@ -54,7 +52,7 @@ def plan_tasks(
             id=name,
             description=redactor.clean(task.description).text,
             tool=redactor.clean(task.tool).text or _doer(loop, context, agent),
-            mode=_mode(task.mode),
+            mode="analysis" if task.mode == "analysis" else "write",
             status="pending",
             created_at=now,
         )
@@ -76,12 +74,3 @@ def _prompt(loop: Loop, context: WorkerContext, most: int | None) -> str:
         known = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
         prompt += f"\n{context.book.part('known_tasks', known=known)}\n"
     return prompt if most is None else f"{prompt}\n{context.book.part('most_tasks', most=str(most))}\n"
-
-
-def _mode(text: str) -> Literal["analysis", "write"]:
-    return "analysis" if text == "analysis" else "write"
-
-
-def _held(context: WorkerContext, code: str, message: str) -> HeldBack:
-    hold = Hold(holder=Holder.BLOCKER, code=code, message=message, since=stamp(context.clock()))
-    return HeldBack(hold, turn_taken=True)

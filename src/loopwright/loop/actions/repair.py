@@ -34,7 +34,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
         opened.apply(c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=(cause,)), WORKER)
         opened.apply(judged, WORKER)
     mark = mark_of(loop, cause=cause.description)
-    return c.FinishDebug(action_id=action_id, fix=fix_task(loop, context, failed), mark=mark, error=None)
+    return c.FinishDebug(action_id=action_id, fix=fix_task(loop, context, failed), mark=mark)
 
 
 def _failed_checks(loop: Loop) -> str:

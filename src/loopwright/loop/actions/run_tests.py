@@ -14,7 +14,7 @@ from loopwright.kernel.files import make_folder, replace_without_sync
 from loopwright.loop import events as e
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
-from loopwright.loop.model import Hold, Holder, Loop, Spent, Tree
+from loopwright.loop.model import Hold, Loop, Spent, Tree
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.reports.read import RunReports
 from loopwright.loop.test_runs import Comparison, TestRun, compare
@@ -86,7 +86,7 @@ def _require_that_it_ran(finished: Finished, context: WorkerContext) -> None:
     else:
         code, why = failure.code.lower(), f"{failure.code}: {failure.message.text}"
     said = f"the test run {finished.evidence.run_id} does not count: {why}"
-    raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(context.clock())))
+    raise HeldBack(context.blocked(code, said))
 
 
 def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | None:
@@ -107,14 +107,7 @@ def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | Non
 def _plan(loop: Loop, context: WorkerContext) -> bytes:
     command = context.settings.test_command
     if not command:
-        raise HeldBack(
-            Hold(
-                holder=Holder.BLOCKER,
-                code="no_test_command",
-                message="loop.test_command is not set: nothing checks the work",
-                since=stamp(context.clock()),
-            )
-        )
+        raise HeldBack(context.blocked("no_test_command", "loop.test_command is not set: nothing checks the work"))
     step = {
         "id": _STEP,
         "action": "run the project's tests",
