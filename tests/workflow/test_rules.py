@@ -417,12 +417,12 @@ def test_an_approval_has_its_subject_its_author_its_reason_and_its_seals():
     assert decision.effects == ()
 
 
-def test_an_entered_stage_has_its_subject_its_delivery_and_its_review():
+def test_an_entered_stage_has_its_subject_and_its_delivery():
     approved = apply(at(Stage.PLAN), approve(T.PLAN_BUILD))
     delivery = Delivery(how="patch", where="main", before="c", patch_sha256="p")
-    decision = decide(approved, enter(T.PLAN_BUILD, delivery=delivery, from_review="r"))
+    decision = decide(approved, enter(T.PLAN_BUILD, delivery=delivery))
     (entered,) = decision.events
-    assert entered == e.StageEntered(transition=T.PLAN_BUILD, subject=SUBJECT.hash, delivery=delivery, from_review="r")
+    assert entered == e.StageEntered(transition=T.PLAN_BUILD, subject=SUBJECT.hash, delivery=delivery)
 
 
 def test_no_approval_is_requested_of_another_stage_or_again():
