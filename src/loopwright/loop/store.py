@@ -16,7 +16,7 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_without_sync, set_aside, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked
+from loopwright.kernel.locks import locked, locked_for_reading
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log
@@ -77,9 +77,14 @@ class LoopStore:
     def load(self, loop_id: str) -> Loop:
         """A loop as it is now; edits by other tools are taken in first."""
         try:
-            if (loop := self._read(loop_id)) is not None:
+            loop = self._read(loop_id)
+            if loop is None:
+                # A change is being written: read what it leaves.
+                with locked_for_reading(self._layout.lock(f"loop-{loop_id}")):
+                    loop = self._read(loop_id)
+            if loop is not None:
                 return loop
-            # A change is being written, or a crash or another tool left something to repair.
+            # A crash or another tool left something to repair.
             with self.changing(loop_id) as opened:
                 return opened.loop
         except DamagedFile:
