@@ -77,7 +77,7 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
             ended = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
             return [ended, f"  {words('evidence: {path}', path=neutralised(path))}"]
         case events.GaveUp(run_id, attempts, error_code):
-            text = f"{error_code}: no success after {attempts} new plans; the last run is {run_id}"
+            text = f"{error_code}: no success; new plans tried: {attempts}; the last run is {run_id}"
             return [click.style(told(text), fg="red")]
         case events.OutputSeen():
             return []

@@ -34,9 +34,8 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             more = "`--tokens …`, `--wall …`, `--turns …`, `--retries …`, `--task-usd …`"
             return f"give it more: `loopwright loop resume {name} --usd …`, {more}"
         case Holder.BLOCKER if broke_down(hold):
-            return (
-                f"`loopwright loop logs {name} --agent` shows what it printed; `loopwright loop resume {name}` goes on"
-            )
+            logs = f"`loopwright loop logs {name} --agent` shows what it printed"
+            return f"{logs}; `loopwright loop resume {name}` continues"
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
         case Holder.PROOF:

@@ -153,7 +153,7 @@ def test_a_screen_in_chinese_fits_too(name, in_chinese):
 
 PHASES = st.sampled_from(
     [Created(), Running(), Held(holds=(PAUSE,)), Held(holds=(PAUSE, BUDGET)), Completed(at=NOW, forced=None),
-     Failed(at=NOW, code="iterations_used", reason="all 20 iterations are used")]
+     Failed(at=NOW, code="iterations_used", reason="all iterations are used (limit: 20)")]
 )  # fmt: skip
 
 
