@@ -231,17 +231,17 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     spent, task_id = event.spent, event.task_id
     by_task = loop.spent_by_task
     if task_id is not None:
-        by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+        by_task = {**by_task, task_id: by_task.get(task_id, Spent()) + spent}
     by_role, role = loop.spent_by_role, event.role
     if role is not None:
-        by_role = {**by_role, role: _sum(by_role.get(role, Spent()), spent)}
+        by_role = {**by_role, role: by_role.get(role, Spent()) + spent}
     at, of = loop.open_turn, event.turn_of
     return replace(
         loop,
         turns=loop.turns if of is None else {**loop.turns, of: loop.turns.get(of, 0) + 1},
         open_turn=None if at is not None and at.name == event.turn else at,
-        spent=_sum(loop.spent, spent),
-        spent_on_task=_sum(loop.spent_on_task, spent),
+        spent=loop.spent + spent,
+        spent_on_task=loop.spent_on_task + spent,
         spent_by_task=by_task,
         spent_by_role=by_role,
     )
@@ -301,15 +301,3 @@ def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decisio
     if decision.id != event.decision_id:
         return decision
     return replace(decision, answer=event.answer, answered_by=event.by, answered_at=at)
-
-
-def _sum(one: Spent, other: Spent) -> Spent:
-    return Spent(
-        usd=one.usd + other.usd,
-        tokens=one.tokens + other.tokens,
-        wall_s=one.wall_s + other.wall_s,
-        turns=one.turns + other.turns,
-        usd_known=one.usd_known and other.usd_known,
-        retries=one.retries + other.retries,
-        usd_computed=one.usd_computed + other.usd_computed,
-    )

@@ -255,6 +255,17 @@ class Spent(_Value, frozen=True, kw_only=True):
     retries: int = 0
     usd_computed: float = 0.0
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            usd=self.usd + other.usd,
+            tokens=self.tokens + other.tokens,
+            wall_s=self.wall_s + other.wall_s,
+            turns=self.turns + other.turns,
+            usd_known=self.usd_known and other.usd_known,
+            retries=self.retries + other.retries,
+            usd_computed=self.usd_computed + other.usd_computed,
+        )
+
 
 class OpenTurn(_Value, frozen=True, kw_only=True):
     """A running turn of an agent, not counted yet; if its worker dies, the next worker counts it."""
