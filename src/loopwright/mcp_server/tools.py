@@ -10,15 +10,15 @@ from msgspec import Meta
 from loopwright.kernel.process import Cancellation
 from loopwright.mcp_server.model import Arguments, Tool
 from loopwright.reflection.model import MostLikelyWrong
-from loopwright.verbs.agent_says import MOST_SAID
+from loopwright.verbs.agent_reports import LONGEST_TEXT
 from loopwright.verbs.reflect import ReportInput
 
-Said = Annotated[str, Meta(description="A sentence or two.", min_length=1, max_length=MOST_SAID)]
-Question = Annotated[str, Meta(description="The decision to make, and why.", min_length=1, max_length=MOST_SAID)]
-Option = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
+Said = Annotated[str, Meta(description="A sentence or two.", min_length=1, max_length=LONGEST_TEXT)]
+Question = Annotated[str, Meta(description="The decision to make, and why.", min_length=1, max_length=LONGEST_TEXT)]
+Option = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
 ReadPath = Annotated[str, Meta(description="The path of a row.", min_length=1, max_length=1000)]
 Confidence = Annotated[float, Meta(description="How sure you are that the work is right.", ge=0, le=1)]
-Known = Annotated[str, Meta(description="What you know that the diff does not show.", max_length=MOST_SAID)]
+Known = Annotated[str, Meta(description="What you know that the diff does not show.", max_length=LONGEST_TEXT)]
 Surface = Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"]
 
 

@@ -20,7 +20,7 @@ from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceText
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, self_report_tool
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
-from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_progress, request_decision
+from loopwright.verbs.agent_reports import WorkReference, leave_self_report, note_progress, request_decision
 from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.status import context_rows, read_row, refresh_all, show, try_checks
