@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from loopwright.cli.failures import keep_traceback, report_bug, report_click, report_error, wants_json
+from loopwright.cli.help_formatter import TranslatedFormatter
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.spoken_help import SpokenFormatter
 from loopwright.errors import LoopwrightError
 from loopwright.version import VERSION
 
@@ -85,7 +85,7 @@ def loopwright() -> None:
 
 
 _TERMINATED = 143
-click.Context.formatter_class = SpokenFormatter
+click.Context.formatter_class = TranslatedFormatter
 
 
 def main(arguments: list[str] | None = None) -> None:

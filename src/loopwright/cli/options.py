@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from loopwright.cli.language import speak
-from loopwright.cli.plain import F, command_with_examples, in_workspace, put, say, say_json, say_json_line
+from loopwright.cli.language import set_language
+from loopwright.cli.plain import F, command_with_examples, echo, echo_json, echo_json_line, in_workspace, put
 from loopwright.stages.context import Context
 from loopwright.wiring.build import build_context
 
 __all__ = [
-    "command_with_examples", "context_of", "in_context", "in_workspace", "put", "say", "say_json", "say_json_line",
+    "command_with_examples", "context_of", "echo", "echo_json", "echo_json_line", "in_context", "in_workspace", "put",
     "setting_option", "with_sandbox_root",
 ]  # fmt: skip
 
@@ -34,7 +34,7 @@ with_sandbox_root = setting_option("--sandbox-root", "sandbox.root", help="Folde
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
     """The context for a command: workspace, settings and adapters."""
     context = build_context(project_root, flags or {})
-    speak(context.settings.values.workspace.language)
+    set_language(context.settings.values.workspace.language)
     return context
 
 

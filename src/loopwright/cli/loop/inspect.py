@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from loopwright.cli.loop.output import say_standing
-from loopwright.cli.options import command_with_examples, in_context, say, say_json
+from loopwright.cli.loop.output import echo_status
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.loop.look import resolve, show_loop
@@ -20,7 +20,7 @@ from loopwright.verbs.loop.look import resolve, show_loop
 @in_context
 def show_command(context: Context, loop: str, as_json: bool) -> None:
     """Show a loop: worker, tasks, holds, tests, hypotheses, cost, and the next command."""
-    say_standing(context, show_loop(context, loop), as_json=as_json)
+    echo_status(context, show_loop(context, loop), as_json=as_json)
 
 
 @command_with_examples("""
@@ -35,12 +35,12 @@ def check_command(context: Context, loop: str | None, fix: bool, as_json: bool) 
     checked = check_loops(context, resolve(context, loop) if loop else None, fix=fix)
     has_problems = any(check.problems for check in checked)
     if as_json:
-        say_json({"ok": not has_problems, "loops": [msgspec.to_builtins(check) for check in checked]})
+        echo_json({"ok": not has_problems, "loops": [msgspec.to_builtins(check) for check in checked]})
         return int(has_problems)
     for check in checked:
-        say(f"{check.loop_id}: {'inconsistent' if check.problems else 'no problems'}", bold=True)
+        echo(f"{check.loop_id}: {'inconsistent' if check.problems else 'no problems'}", bold=True)
         for text, color in (*((t, "red") for t in check.problems), *((t, "green") for t in check.repairs)):
-            say(f"  {text}", fg=color)
+            echo(f"  {text}", fg=color)
         for note in check.notes:
-            say(f"  note: {note}")
+            echo(f"  note: {note}")
     return int(has_problems)

@@ -10,8 +10,8 @@ import msgspec
 
 from loopwright.cli.loop.options import in_loop
 from loopwright.cli.loop.output import signal_code
-from loopwright.cli.loop.told import sentences
-from loopwright.cli.options import command_with_examples, say, say_json_line
+from loopwright.cli.loop.reporting import sentences
+from loopwright.cli.options import command_with_examples, echo, echo_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
@@ -37,33 +37,33 @@ def command(context: Context, loop_id: str, following: bool, since: int, of_agen
         if of_agents:
             last_name = ""
             for printed in agent_output(context, loop_id, cancellation if following else None):
-                last_name = _say_printed(printed, last_name, as_json=as_json)
+                last_name = _echo_printed(printed, last_name, as_json=as_json)
         elif following:
             for seen in follow(context, loop_id, cancellation, since=since):
-                _say_lines(seen.lines, as_json=as_json)
+                _echo_lines(seen.lines, as_json=as_json)
         else:
-            _say_lines(history(context, loop_id, since=since), as_json=as_json)
+            _echo_lines(history(context, loop_id, since=since), as_json=as_json)
     return signal_code(cancellation.reason)
 
 
-def _say_lines(lines: Iterable[Line], *, as_json: bool) -> None:
+def _echo_lines(lines: Iterable[Line], *, as_json: bool) -> None:
     for line in lines:
         if as_json:
-            say_json_line({**msgspec.to_builtins(line), "text": [sentence(event) for event in line.events]})
+            echo_json_line({**msgspec.to_builtins(line), "text": [sentence(event) for event in line.events]})
             continue
         for text_line in sentences(line):
-            say(f"{line.revision:>5}  {line.at[:10]} {text_line}")
+            echo(f"{line.revision:>5}  {line.at[:10]} {text_line}")
     sys.stdout.flush()
 
 
-def _say_printed(printed: Printed, last_name: str, *, as_json: bool) -> str:
+def _echo_printed(printed: Printed, last_name: str, *, as_json: bool) -> str:
     """Print the lines under the name of their log, unless it is the last name; return the name."""
     if printed.name != last_name and not as_json:
-        say(f"==> {printed.name} <==", bold=True)
+        echo(f"==> {printed.name} <==", bold=True)
     for text in printed.lines:
         if as_json:
-            say_json_line({"type": "log", "log": printed.name, "text": text})
+            echo_json_line({"type": "log", "log": printed.name, "text": text})
         else:
-            say(text)
+            echo(text)
     sys.stdout.flush()
     return printed.name

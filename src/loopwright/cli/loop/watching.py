@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from loopwright.cli.loop.options import in_loop
-from loopwright.cli.loop.output import exit_code, say_standing, signal_code
+from loopwright.cli.loop.output import echo_status, exit_code, signal_code
+from loopwright.cli.loop.reporting import LoopReporter, is_screen
 from loopwright.cli.loop.screen.live import LiveView
-from loopwright.cli.loop.told import LoopReporter, is_screen
-from loopwright.cli.options import command_with_examples, say_json_line
+from loopwright.cli.options import command_with_examples, echo_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
@@ -43,9 +43,9 @@ def command(context: Context, loop_id: str, no_follow: bool, as_json: bool) -> i
             after = _show(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:
-        say_json_line({"type": "loop", **document_of(after)})
+        echo_json_line({"type": "loop", **document_of(after)})
     elif no_follow or is_screen():
-        say_standing(context, after)
+        echo_status(context, after)
     return exit_code(after, reason) if no_follow or after.is_over else signal_code(reason)
 
 

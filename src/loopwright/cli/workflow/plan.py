@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.options import command_with_examples, in_context, say
+from loopwright.cli.options import command_with_examples, echo, in_context
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_view
+from loopwright.cli.workflow.output import echo_view
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
@@ -59,8 +59,8 @@ def command(
     ask = _terminal_question(context, slug_of(slug)) if interactive else None
     request = PlanRequest(agent=agent, spec=direct, deliberate=deliberate, max_rounds=max_iterations, ask=ask)
     with stopping_on_signals() as cancellation:
-        view = plan(context, slug, request, (lambda _: None) if as_json else say, cancellation)
-    say_view(view, as_json=as_json)
+        view = plan(context, slug, request, (lambda _: None) if as_json else echo, cancellation)
+    echo_view(view, as_json=as_json)
 
 
 def _terminal_question(context: Context, slug: str) -> Callable[[PlanRound], str | None]:
@@ -70,14 +70,14 @@ def _terminal_question(context: Context, slug: str) -> Callable[[PlanRound], str
     def ask(finished: PlanRound) -> str | None:
         verdicts = (("architect", finished.architect), ("critic", finished.critic))
         listed = "".join(f", {role}: {verdict}" for role, verdict in verdicts if verdict)
-        say(f"round {finished.number} finished{listed}", bold=True)
+        echo(f"round {finished.number} finished{listed}", bold=True)
         for name in (PLAN_DOCUMENTS["plan"], SLICES):
-            say(f"  read {shown(paths.document(name))}")
+            echo(f"  read {shown(paths.document(name))}")
         try:
             return click.prompt("What should another round change? (leave empty to keep this plan)\n> ", default="",
                                 show_default=False, prompt_suffix="").strip() or None  # fmt: skip
         except click.Abort:  # the terminal was closed: the plan stays as it is
-            say("")
+            echo("")
             return None
 
     return ask

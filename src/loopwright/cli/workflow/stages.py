@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from loopwright.cli.options import command_with_examples, in_context, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_view
+from loopwright.cli.workflow.output import echo_view
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.stages import (
     ArchiveReport,
@@ -47,24 +47,24 @@ def clarify_command(
 ) -> None:
     """Turn an idea into a spec that is clear enough to plan. Each round asks you one question."""
     text = sys.stdin.read() if idea == "-" else idea or ""
-    tell: Callable[[str], None] = (lambda _: None) if as_json else say
+    tell: Callable[[str], None] = (lambda _: None) if as_json else echo
     with stopping_on_signals() as cancellation:
         report = clarify(context, slug, ClarifyRequest(idea=text, profile=profile, agent=agent), tell, cancellation)
         while interactive and not as_json and report.item is not None:
             text = click.prompt(click.style(f"{report.item} {report.question}", bold=True), prompt_suffix="\n> ")
             answer(context, report.view.workflow.slug, report.item, text)
             report = clarify(context, slug, ClarifyRequest(agent=agent), tell, cancellation)
-    _say(report, as_json=as_json)
+    _echo(report, as_json=as_json)
 
 
-def _say(report: ClarifyReport, *, as_json: bool) -> None:
+def _echo(report: ClarifyReport, *, as_json: bool) -> None:
     if as_json:
         slug = report.view.workflow.slug
-        say_json({"ok": True, "slug": slug, "item": report.item, "question": report.question})
+        echo_json({"ok": True, "slug": slug, "item": report.item, "question": report.question})
         return
     if report.item is not None:
-        say(f"{report.item}: {report.question}", bold=True)
-    say_view(report.view, as_json=False)
+        echo(f"{report.item}: {report.question}", bold=True)
+    echo_view(report.view, as_json=False)
 
 
 @command_with_examples("""
@@ -77,7 +77,7 @@ def _say(report: ClarifyReport, *, as_json: bool) -> None:
 @in_context
 def answer_command(context: Context, slug: str, item: str, text: str, as_json: bool) -> None:
     """Answer an open question of the spec, or a question of an agent. For people only."""
-    say_view(answer(context, slug, item, text), as_json=as_json)
+    echo_view(answer(context, slug, item, text), as_json=as_json)
 
 
 @command_with_examples("""
@@ -94,8 +94,8 @@ def answer_command(context: Context, slug: str, item: str, text: str, as_json: b
 def review_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Review the built change: evidence, scope and protected files, then reviewers if the risk requires them."""
     with stopping_on_signals() as cancellation:
-        view = review(context, slug, ReviewRequest(**options), (lambda _: None) if as_json else say, cancellation)
-    say_view(view, as_json=as_json)
+        view = review(context, slug, ReviewRequest(**options), (lambda _: None) if as_json else echo, cancellation)
+    echo_view(view, as_json=as_json)
 
 
 @command_with_examples("""
@@ -113,14 +113,14 @@ def archive_command(context: Context, slug: str, as_json: bool, **options: Any) 
     """Merge a finished change into the living specs, all of it or nothing. For people only."""
     report = archive(context, slug, ArchiveRequest(**options))
     if as_json:
-        say_json(_document(report))
+        echo_json(_document(report))
         return
-    say(f"{report.workflow.slug}: ", nl=False, bold=True)
-    say("already archived; nothing changed" if report.already else "archived", fg="green")
+    echo(f"{report.workflow.slug}: ", nl=False, bold=True)
+    echo("already archived; nothing changed" if report.already else "archived", fg="green")
     for path in report.files:
-        say(f"  {path}")
-    say(f"  folder of the change: {report.folder}")
-    say("  → loopwright specs verify", fg="green")
+        echo(f"  {path}")
+    echo(f"  folder of the change: {report.folder}")
+    echo("  → loopwright specs verify", fg="green")
 
 
 def _document(report: ArchiveReport) -> dict[str, object]:

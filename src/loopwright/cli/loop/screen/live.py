@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from loopwright.cli.loop.reporting import sentences
 from loopwright.cli.loop.screen.frame import LoopView, ScreenState, frame
 from loopwright.cli.loop.screen.keys import Keys
 from loopwright.cli.loop.screen.surface import Surface
-from loopwright.cli.loop.told import sentences
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.cells import one_line
 from loopwright.kernel.process import Cancellation
