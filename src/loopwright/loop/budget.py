@@ -70,12 +70,12 @@ def still_over(loop: Loop, now: str) -> Hold | None:
 def _first_hold(loop: Loop, task_id: str | None, names: tuple[str, ...], now: str) -> Hold | None:
     for purse in purses(loop, task_id):
         for name in names:
-            if (said := _said(purse, name)) is not None:
+            if (said := _limit_message(purse, name)) is not None:
                 return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=said, since=now)
     return None
 
 
-def _said(purse: BudgetUse, name: str) -> str | None:
+def _limit_message(purse: BudgetUse, name: str) -> str | None:
     limit, used = getattr(purse.budget, name), purse.used(name)
     if limit is None:
         return None

@@ -177,7 +177,7 @@ class Debugging(_Value, frozen=True, kw_only=True):
     @property
     def confirmed(self) -> str | None:
         """The id of the confirmed hypothesis."""
-        return next((one.id for one in self.hypotheses if one.status == "confirmed"), None)
+        return next((hypothesis.id for hypothesis in self.hypotheses if hypothesis.status == "confirmed"), None)
 
 
 class Doubt(_Value, frozen=True, kw_only=True):
@@ -419,7 +419,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     @property
     def open_decisions(self) -> tuple[Decision, ...]:
         """Questions without an answer."""
-        return tuple(one for one in self.decisions if one.answer is None)
+        return tuple(decision for decision in self.decisions if decision.answer is None)
 
     @property
     def pending(self) -> tuple[Task, ...]:

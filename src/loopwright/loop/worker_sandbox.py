@@ -26,7 +26,7 @@ from loopwright.sandbox.place import stop_keeping
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 
-def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
+def sandbox_request(loop: Loop, context: WorkerContext) -> SandboxRequest:
     """The project as it is now, or with the loop's work in it."""
     git.require_installed("a loop keeps its work by git, which is not installed")
     now = context.request()
@@ -106,7 +106,7 @@ class WorkerSandbox:
     def _opened(self, loop: Loop) -> AbstractContextManager[Sandbox]:
         context = self._context
         return opened(
-            wanted_sandbox(loop, context),
+            sandbox_request(loop, context),
             loop.loop_id,
             confine=context.confine,
             keep=False,

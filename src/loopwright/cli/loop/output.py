@@ -16,7 +16,7 @@ from loopwright.loop.completion import is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of, status_of
-from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -82,7 +82,7 @@ def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     )
     put(f", {progress_text} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
-        _echo_wrapped(hold_in_words(hold, catalogue()), fg="yellow")
+        _echo_wrapped(hold_text(hold, catalogue()), fg="yellow")
     if not brief:
         _echo_work(loop)
 
@@ -93,7 +93,7 @@ def _echo_work(loop: Loop) -> None:
         _echo_wrapped(translate(reason))
     if loop.under_way is not None:
         task = loop.task(loop.under_way.task_id or "")
-        what = f" {task.id}: {task_in_words(task, catalogue())}" if task is not None else ""
+        what = f" {task.id}: {task_text(task, catalogue())}" if task is not None else ""
         since = message("since {at}", at=loop.under_way.started_at)
         _echo_section(message("Now"), [f"{loop.under_way.action}{what}, {since}"])
     elif (beside := beside_the_work(loop, catalogue())) is not None:
@@ -106,7 +106,7 @@ def _echo_work(loop: Loop) -> None:
     _echo_section(message("Agents"), [translate(takeover_in_words(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = translate(f"run {loop.validation.run_id or 'by another tool'}")
-        _echo_section(message("Tests"), [validation_in_words(loop.validation, catalogue()), run])
+        _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run])
     _echo_section(message("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [
         f"{hypothesis.id} {hypothesis.status}: {translate(hypothesis.description)}"
@@ -121,7 +121,7 @@ def _echo_work(loop: Loop) -> None:
 
 def _of_task(loop: Loop, task: Task) -> list[str]:
     """A task, and what it used of its budget."""
-    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_in_words(task, catalogue())}"]
+    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_text(task, catalogue())}"]
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
         iterations = message("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))

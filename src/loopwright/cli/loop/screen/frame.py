@@ -13,7 +13,7 @@ from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import progress_of, status_of
-from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
@@ -135,7 +135,7 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     notes: list[tuple[str, str]] = []
     match seen.loop.phase:
         case Held(holds=holds):
-            held = [(message("since {at}", at=hold.since[11:19]), hold_in_words(hold, catalogue())) for hold in holds]
+            held = [(message("since {at}", at=hold.since[11:19]), hold_text(hold, catalogue())) for hold in holds]
             notes = [(f"{since} {hold}", "yellow") for since, hold in held]
         case Failed(reason=reason):
             notes = [(message("failed: {reason}", reason=translate(reason)), "red")]
@@ -178,7 +178,7 @@ def _meaning(loop: Loop, action: Action) -> str:
             return "use the tasks, or let an agent split the description into tasks"
         case Action.DEVELOP:
             task = loop.pending[0] if loop.pending else None
-            return one_line(f"{task.id}: {task_in_words(task, catalogue())}") if task is not None else "the next task"
+            return one_line(f"{task.id}: {task_text(task, catalogue())}") if task is not None else "the next task"
         case Action.DEBUG:
             return "look for the cause of the failure"
         case Action.VALIDATE:
@@ -201,7 +201,7 @@ def _facts(seen: Seen) -> list[Row]:
     if loop.validation.last_run_at:
         stale = "" if loop.is_validated else message(" (stale)")
         style = "green" if loop.validation.passed else "red"
-        tests = one_line(validation_in_words(loop.validation, catalogue()))
+        tests = one_line(validation_text(loop.validation, catalogue()))
         rows.append((Span(message("tests  "), "dim"), Span(tests, style), Span(stale, "dim")))
     return [*rows, (Span(message("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
 
@@ -251,7 +251,7 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
     for task in loop.tasks[start : start + count]:
         style = _TASK_COLORS[task.status]
         weight = "bold" if task.status == "in_progress" else "dim" if task.status == "completed" else ""
-        text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_in_words(task, catalogue()))}"
+        text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_text(task, catalogue()))}"
         rows.append((Span(f"  {MARKS[task.status]}", style), Span(text, weight)))
     if count < _LEAST_FOR_ARROWS:
         return rows  # in few rows the current task matters more than the number of other tasks
