@@ -13,7 +13,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
-from wording_sources import ROOT, is_by_template, sentences
+from wording_sources import ROOT, is_by_template, sentences, stale_exclusions
 
 from loopwright.wording.catalogue import BY_TEMPLATE, LOCALE, Catalogue
 from loopwright.wording.templates import MessageTemplate, is_template
@@ -47,6 +47,7 @@ def problems() -> list[str]:
     messages = sentences()
     faults = [f"missing entry: {text!r} ({messages[text][0]})" for text in messages if text not in known]
     faults += [f"unused entry: {text!r}" for text in known if text not in messages]
+    faults += [f"stale exclusion in scripts/wording_sources.py: {entry}" for entry in stale_exclusions()]
     for message in catalogue:
         if not message.id:
             continue

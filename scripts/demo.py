@@ -96,7 +96,7 @@ class Demo:
             "LOOPWRIGHT_SANDBOX_ROOT": str(folder / "sandboxes"),
         }
 
-    def say(self, text: str) -> None:
+    def narrate(self, text: str) -> None:
         """Print a sentence about what comes next."""
         print(f"\n\033[1m# {text}\033[0m" if sys.stdout.isatty() else f"\n# {text}", flush=True)
 
@@ -124,17 +124,17 @@ class Demo:
 def _demonstrate_loop(demo: Demo, newest: Path) -> str:
     """The second part: risk, a reflection, and a loop; return the loop's id."""
     own = demo.project / ".loopwright"
-    demo.say("How risky is a change, judged by its paths and size? This change is small.")
+    demo.narrate("How risky is a change, judged by its paths and size? This change is small.")
     demo.git("apply", str(newest / "changes.patch"))
     demo.type("risk")
-    demo.say(
+    demo.narrate(
         "A reflection records what an agent knows that the diff does not show. Agents leave reflections by a hook."
     )
     demo.type("reflect", "--confidence", "0.8", "--known", "only tried with dash and bash")
     demo.git("checkout", "-q", ".")
     demo.git("clean", "-q", "-f", "CHANGES")
 
-    demo.say("The same goal as a loop. The scripted agent writes a bug and claims success, but the tests fail.")
+    demo.narrate("The same goal as a loop. The scripted agent writes a bug and claims success, but the tests fail.")
     (own / "turns.yaml").write_text(json.dumps(_LOOP_TURNS), encoding="utf-8")
     with (own / "config.toml").open("a", encoding="utf-8") as config:
         config.write('\n[agents]\ndefault = "scripted"\n\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n')
@@ -147,7 +147,7 @@ def _demonstrate_loop(demo: Demo, newest: Path) -> str:
     )
     loop_id = next((own / "loops").glob("*.events.ndjson")).name.removesuffix(".events.ndjson")
     demo.type("loop", "start", loop_id)
-    demo.say("Validation failed, debugging confirmed the cause, and the fix passed. These runs are evidence, too:")
+    demo.narrate("Validation failed, debugging confirmed the cause, and the fix passed. These runs are evidence, too:")
     demo.type("verify")
     return loop_id
 
@@ -158,7 +158,7 @@ def main() -> None:
     demo = Demo(folder)
     own = demo.project / ".loopwright"
 
-    demo.say("A small project: a script that adds up prices, and its tests. One test fails.")
+    demo.narrate("A small project: a script that adds up prices, and its tests. One test fails.")
     for name, text in _FILES.items():
         (demo.project / name).write_text(text, encoding="utf-8")
     demo.git("init", "-q")
@@ -167,31 +167,31 @@ def main() -> None:
     demo.type("init")
     (own / "plan.latest.yaml").write_text(_PLAN, encoding="utf-8")
 
-    demo.say("A plan with four steps. The second step is wrong, so the run fails.")
+    demo.narrate("A plan with four steps. The second step is wrong, so the run fails.")
     demo.type("run", expect=1)
-    demo.say("The failed run leaves a blocker card for the next plan.")
+    demo.narrate("The failed run leaves a blocker card for the next plan.")
     demo.show(own / "blocker.latest.yaml")
 
-    demo.say("After a failure nothing runs until a person has looked at it.")
+    demo.narrate("After a failure nothing runs until a person has looked at it.")
     demo.type("run", expect=1)
     demo.type("unlatch")
 
-    demo.say("Now an agent writes a better plan. (This agent is scripted: no model, no network, no cost.)")
+    demo.narrate("Now an agent writes a better plan. (This agent is scripted: no model, no network, no cost.)")
     (folder / "turns.yaml").write_text(_TURNS, encoding="utf-8")
     demo.type("run", "--replan-with", f"scripted:{folder / 'turns.yaml'}")
 
-    demo.say("All checks passed. Your checkout is unchanged; the change is a patch:")
+    demo.narrate("All checks passed. Your checkout is unchanged; the change is a patch:")
     newest = max((own / "runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
     demo.show(newest / "changes.patch")
 
-    demo.say("You can verify the evidence and repeat the run:")
+    demo.narrate("You can verify the evidence and repeat the run:")
     demo.type("verify")
     demo.type("rerun", newest.name)
 
     loop_id = _demonstrate_loop(demo, newest)
     demonstrate_workflow(demo)
 
-    demo.say("Where to look:")
+    demo.narrate("Where to look:")
     print(f"  the project          {demo.project}")
     print(f"  the last run         {newest}/summary.md, evidence.json, logs/")
     print(f"  the change, to apply git -C {demo.project} apply {newest}/changes.patch")

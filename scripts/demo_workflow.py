@@ -80,7 +80,7 @@ class Stage(Protocol):
 
     project: Path
 
-    def say(self, text: str) -> None:
+    def narrate(self, text: str) -> None:
         """Print a sentence."""
         ...
 
@@ -98,26 +98,28 @@ def demonstrate_workflow(demo: Stage) -> None:
     own = demo.project / ".loopwright"
     (own / "turns.yaml").write_text(json.dumps({"turns": _TURNS}), encoding="utf-8")
     demo.git("checkout", "-q", ".")
-    demo.say("The whole path from an idea. An agent asks about what is unclear; only a person answers.")
+    demo.narrate("The whole path from an idea. An agent asks about what is unclear; only a person answers.")
     demo.type("clarify", "count", "--idea", "total.sh should also say how many prices there are")
     demo.type("answer", "count", "A-1", "no, an empty line is not a price")
-    demo.say("A follow-up question challenges the answer.")
+    demo.narrate("A follow-up question challenges the answer.")
     demo.type("clarify", "count")
     demo.type("answer", "count", "A-2", "not at the end either")
-    demo.say("The spec is clear enough. A person approves exactly this text; a change would void the approval.")
+    demo.narrate("The spec is clear enough. A person approves exactly this text; a change would void the approval.")
     demo.type("approve", "count", "--from", "clarify", "--to", "plan")
-    demo.say("The plan comes with checks. Each check runs before any work, because a check that passes proves nothing.")
+    demo.narrate(
+        "The plan comes with checks. Each check runs before any work, because a check that passes proves nothing."
+    )
     demo.type("plan", "count")
     demo.type("approve", "count", "--from", "plan", "--to", "build")
-    demo.say("The agent claims at once that it is done. The checks, run in a fresh copy, fail.")
+    demo.narrate("The agent claims at once that it is done. The checks, run in a fresh copy, fail.")
     demo.type("build", "count")
     demo.type("approve", "count", "--from", "build", "--to", "review")
-    demo.say("The review recomputes the evidence; the risk floor decides whether a second reviewer is required.")
+    demo.narrate("The review recomputes the evidence; the risk floor decides whether a second reviewer is required.")
     demo.type("review", "count")
-    demo.say("Done: only now your files change, all of them or none.")
+    demo.narrate("Done: only now your files change, all of them or none.")
     demo.type("approve", "count", "--from", "review", "--to", "done")
     demo.git("commit", "-q", "-a", "-m", "total.sh counts")
-    demo.say(
+    demo.narrate(
         "The specs record what is true now, and the command that verifies it, so they can be verified at any time."
     )
     demo.type("archive", "count")

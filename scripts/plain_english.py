@@ -1,27 +1,31 @@
-"""Finds phrases of the project's old dialect in texts for people, by the list in plain_english.toml.
+"""Finds phrases of the project's old dialect in texts for people and in names, by the lists in plain_english.toml.
 
-Part of `make check`. Reads Markdown, prompts and help, and the strings, docstrings and comments of Python files.
-`--all` also reads the paths that the list names as unfinished.
+Part of `make check`. Reads Markdown, prompts and help, and the strings, docstrings and comments of Python files; and
+the names of modules, classes and functions in the source. `--all` also reads what the lists name as unfinished.
 """
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import sys
 import tokenize
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_suffix(".toml")
 _PLACES = ("src/loopwright", "docs", "bench", "scripts", "tests", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _KINDS = {".py", ".md", ".yaml", ".toml"}
+# Where names are read as well.
+_SOURCE = ("src/loopwright", "scripts")
+_WORD_OF_NAME = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 # Files that quote other texts: patterns of secrets, pre-registered texts, recorded outputs.
 _QUOTED = (
-    "scripts/plain_english", "src/loopwright/redaction/providers/", "src/loopwright/analysis/preregistered.py",
-    "tests/goldens/", "bench/RESULTS.md",
+    "scripts/plain_english", "tests/scripts/test_plain_english.py", "src/loopwright/redaction/providers/",
+    "src/loopwright/analysis/preregistered.py", "tests/goldens/", "bench/RESULTS.md",
 )  # fmt: skip
 
 
@@ -44,6 +48,27 @@ def findings(paths: list[Path], words: list[Word], kept: list[str]) -> Iterator[
             for word in words:
                 if match := word.pattern.search(text):
                     yield f"{name}:{line}: '{match[0]}': say {word.say} ({word.why})"
+
+
+def name_findings(paths: list[Path], words: list[Word], unfinished: Mapping[str, list[str]]) -> Iterator[str]:
+    """A line for each name that must be replaced; names in `unfinished` are skipped in their package."""
+    for path in paths:
+        package = path.relative_to(ROOT).as_posix().removeprefix("src/loopwright/").partition("/")[0]
+        for line, name in _names(path):
+            # A name as text: `_failure_message` and `FailureMessage` are both "failure message".
+            text = " ".join(_WORD_OF_NAME.findall(name)).lower()
+            for word in words:
+                if name not in unfinished.get(package, ()) and (match := word.pattern.search(text)):
+                    place = f"{path.relative_to(ROOT).as_posix()}:{line}"
+                    yield f"{place}: name {name} with '{match[0]}': say {word.say} ({word.why})"
+
+
+def _names(path: Path) -> Iterator[tuple[int, str]]:
+    """The names of a module and of its classes and functions, by line."""
+    yield 1, path.stem
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:
@@ -70,15 +95,19 @@ def files_to_check(left_out: tuple[str, ...]) -> list[Path]:
 
 
 def main() -> int:
-    """Print the phrases that must be rewritten; return 1 if there are any."""
+    """Print the phrases and names that must be rewritten; return 1 if there are any."""
     document = tomllib.loads(LIST.read_text("utf-8"))
-    left_out = () if "--all" in sys.argv[1:] else tuple(document["unfinished"])
+    reads_all = "--all" in sys.argv[1:]
+    left_out = () if reads_all else tuple(document["unfinished"])
     chosen = [word for word in sys.argv[1:] if not word.startswith("--")]
     paths = [
         path for path in files_to_check(left_out) if not chosen or str(path.relative_to(ROOT)).startswith(tuple(chosen))
     ]
     kept = [entry["text"] for entry in document["kept"]]
     problems = list(findings(paths, [Word(entry) for entry in document["words"]], kept))
+    unfinished = {} if reads_all else document["unfinished_names"]
+    modules = [path for path in paths if path.suffix == ".py" and str(path.relative_to(ROOT)).startswith(_SOURCE)]
+    problems += name_findings(modules, [Word(entry) for entry in document["names"]], unfinished)
     print("\n".join(problems) or f"plain English: ok ({len(paths)} files)")
     return 1 if problems else 0
 

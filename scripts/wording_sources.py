@@ -1,7 +1,7 @@
 """Finds every message that a person may read: in the source's strings, the blockers' table and click's commands.
 
 A message is an f-string or a literal with words; `{slug}` marks a fact that the source fills in. Other strings
-(prompts for agents, patterns, names of fields) are left out by path, each with a reason.
+(prompts for agents, patterns, names of fields) are left out by package or definition, each with a reason.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import click
-from not_said import NOT_SAID
+from not_messages import NOT_MESSAGES
 
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
@@ -24,50 +24,71 @@ from loopwright.workflow.blockers import Family
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "loopwright"
-# Paths whose strings are not messages for people.
-LEFT_OUT = {
+# Packages whose strings are not messages for people. Never a single file: code that moves into the file would lose its
+# messages without notice.
+PACKAGES_LEFT_OUT = {
     "testing/": "the test kit is for developers",
     "redaction/providers/": "rules for secrets: product names, shown by `explain secrets` in English",
-    "redaction/seed_rules.py": "the same",
-    "redaction/environment_values.py": "the same",
-    "reflection/default_rules.py": "risk rules are data with ids, shown by `explain risk` in English",
-    "reflection/rule_sets.py": "the same",
-    "reflection/path_words.py": "the same",
-    "analysis/preregistered.py": "pre-registered texts must not change in any language",
-    "analysis/plots.py": "figures are for papers",
-    "hooks/": "output for agents' harnesses",
-    "analysis/markdown": "reports on experiments are quoted in English",
-    "workflow/blockers.py": "messages come from its table",
-    "cli/main.py": "messages come from the --help pages",
-    "cli/loop/group.py": "the same",
-    "cli/analyze/group.py": "the same",
-    "wording/": "handles templates",
-    "sandbox/landlock_launcher.py": "runs without a catalogue",
-    "sandbox/copy_worker.py": "the same",
-    "sandbox/probe.py": "a shell script",
-    "workspace/names.py": "file names",
-    "kernel/git_index.py": "never shown",
-    "workspace/detect.py": "commands of test runners",
     "mcp_server/": "text for agents; its --help pages are read with the others",
-    "verbs/agent_says.py": "text for agents",
-    "stages/agent_context.py": "the same",
-    "stages/trying.py": "the same",
-    "install/part_files.py": "edits texts for agents",
-    "runner/network/model_proxy.py": "text for programs and for the records of turns",
-    "runner/network/request.py": "the same",
+}
+# Definitions whose strings are not messages for people, by file.
+DEFINITIONS_LEFT_OUT = {
+    "redaction/seed_rules.py": ("as in redaction/providers", "SEED_RULES"),
+    "reflection/default_rules.py": (
+        "risk rules are data with ids, shown by `explain risk` in English",
+        "CODE _AUTH _DATA _INFRA _BUILD _UI _TEST _DOCS _STEERING _SECRETS DEFAULT",
+    ),
+    "reflection/rule_sets.py": ("the same", "CLASSIC"),
+    "analysis/preregistered.py": (
+        "pre-registered texts must not change in any language",
+        "CatchingGate MEANINGS Heuristics TaskFiles KILL REASONS",
+    ),
+    "analysis/plots.py": ("figures are for papers", "draw _heading _calibration _reliability _areas"),
+    "analysis/markdown.py": (
+        "reports on experiments are quoted in English",
+        """
+        NOT_ENOUGH malformed_lines _SCORES calibration_lines _series _lift _interval _TITLES kill_line _verdict
+        _history _gates _failures _board _footer
+        """,
+    ),
+    "workflow/blockers.py": ("messages come from its table", "Family"),
+    "cli/main.py": (
+        "messages come from the --help pages; a report of a bug must not need the catalogue",
+        "COMMANDS _report_plainly",
+    ),
+    "wording/catalogue.py": ("a mark in the catalogue", "BY_TEMPLATE"),
+    "sandbox/landlock_launcher.py": ("runs without a catalogue", "close_network main"),
+    "sandbox/copy_worker.py": ("the same", "copy_file"),
+    "sandbox/probe.py": ("a shell script", "_ATTEMPTS"),
+    "workspace/names.py": ("content of files", "OWN_RULES config_text"),
+    "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
+    "kernel/git_index.py": ("never shown", "_rewrite"),
+    "verbs/agent_says.py": ("text for agents", "note_progress request_decision _checked_text _loop_of"),
+    "stages/agent_context.py": ("the same", "context_rows read_row"),
+    "stages/trying.py": ("the same", "try_checks"),
+    "install/part_files.py": ("edits texts for agents", "skill_text"),
+    "runner/network/model_proxy.py": (
+        "text for programs and for the records of turns",
+        "refuse _read _route first_bytes _MORE ModelProxy",
+    ),
+    "runner/network/request.py": (
+        "the same",
+        "PlainRequest read_request _tunnel _address read_server_name _read_hello _length_of _extensions _Fields",
+    ),
 }
 _BY_TEMPLATE = " (by template)"
-# Click's own texts: on a --help page, and in usage errors.
+# Click's own texts: on a --help page, and in usage errors. Some differ between its versions.
 HEADINGS = ("Usage:", "Options", "Commands", "default: ", "required")
 CLICK = (
-    "No such option: {name}", "No such command {name}.",
+    "No such option: {name}", "No such option {name}.", "No such command {name}.",
+    "No such option {name}. Did you mean {other}?", "No such option {name}. (Did you mean one of: {others}?)",
     "No such option: {name} Did you mean {other}?", "No such option: {name} (Possible options: {others})",
     "Missing argument {name}.", "Missing option {name}.", "Missing parameter: {name}", "Missing command.",
     "Invalid value: {message}", "Invalid value for {name}: {message}", "Got unexpected extra argument ({names})",
     "Got unexpected extra arguments ({names})", "Option {name} requires an argument.",
     "Option {name} does not take a value.", "{value} is not one of {choices}.", "{value} is not a valid integer.",
     "{value} is not in the range {range}.", "{value} is not a valid {kind}.",
-    "No such command {name}. Did you mean {other}?",
+    "No such command {name}. Did you mean {other}?", "No such command {name}. (Did you mean one of: {others}?)",
     "{what} {path} does not exist.", "{what} {path} is a directory.", "{what} {path} is a file.",
 )  # fmt: skip
 # Words that are filled into messages as facts, and names that are keys in the source.
@@ -96,10 +117,12 @@ def sentences() -> dict[str, list[str]]:
     places_by_template: dict[str, list[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
-        if not name.startswith(tuple(LEFT_OUT)):
+        if not name.startswith(tuple(PACKAGES_LEFT_OUT)):
             tree = ast.parse(path.read_text(encoding="utf-8"))
+            _, left_out = DEFINITIONS_LEFT_OUT.get(name, ("", ""))
+            tree.body = [node for node in tree.body if not _defined(node) & set(left_out.split())]
             for template, is_named in _of_module(tree):
-                if template not in NOT_SAID:
+                if template not in NOT_MESSAGES:
                     place = f"{name}{_BY_TEMPLATE}" if is_named else name
                     places_by_template.setdefault(template, []).append(place)
     for kind, templates in (("click", CLICK), ("words", WORDS), (f"click{_BY_TEMPLATE}", HEADINGS)):
@@ -112,6 +135,30 @@ def sentences() -> dict[str, list[str]]:
             if is_prose(template):
                 places_by_template.setdefault(template, []).append(f"workflow/blockers.py ({family.code})")
     return places_by_template
+
+
+def stale_exclusions() -> list[str]:
+    """Left-out packages and definitions that the source does not have: the code moved, and so may its messages."""
+    stale = [package for package in PACKAGES_LEFT_OUT if not (SOURCE / package).is_dir()]
+    for name, (_, left_out) in DEFINITIONS_LEFT_OUT.items():
+        path = SOURCE / name
+        tree = ast.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+        defined = set[str]().union(*map(_defined, tree.body))
+        stale += [f"{name}: {definition}" for definition in left_out.split() if definition not in defined]
+    return stale
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    """The names that a statement at the top of a module defines."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {_name(target) for target in targets}
+        case ast.AnnAssign(target=target):
+            return {_name(target)}
+        case _:
+            return set()
 
 
 def is_by_template(places: list[str]) -> bool:

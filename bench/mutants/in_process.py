@@ -50,7 +50,7 @@ def _run_here(
     timeout_s: float,  # noqa: ARG001 -- as `run_warm`
 ) -> Captured:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    with project._standing_in(cwd, env), _standard_files(stdin) as (out, err):  # noqa: SLF001 -- as `Project.ask`
+    with project._as_started_in(cwd, env), _standard_files(stdin) as (out, err):  # noqa: SLF001 -- as `Project.ask`
         try:
             code = command_line._run(list(arguments))  # noqa: SLF001 -- `main` ends the process
         finally:

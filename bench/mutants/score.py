@@ -89,6 +89,8 @@ def _settings(package: dict[str, Any], sources: list[Path]) -> str:
     """The settings of pytest and mypy as here, and of mutmut for this package."""
     here = tomlkit.parse((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     without = " and ".join(f"not {name}" for name in package.get("without", ()))
+    # The thread method ends the process, even if the teardown of a test hangs.
+    hanging = [f"--timeout={package['timeout_s']}", "--timeout-method=thread"] if "timeout_s" in package else []
     tool = {
         "pytest": here["tool"]["pytest"],  # type: ignore[index]
         "mypy": {**_STRICT, "overrides": here["tool"]["mypy"]["overrides"]},  # type: ignore[index]
@@ -96,7 +98,7 @@ def _settings(package: dict[str, Any], sources: list[Path]) -> str:
             "source_paths": ["src"],
             "only_mutate": package["files"],
             "pytest_add_cli_args_test_selection": [*package["tests"], *(("-k", without) if without else ())],
-            "pytest_add_cli_args": ["--hypothesis-seed=0", "-p", "pytest_order", "-p", "in_process"],
+            "pytest_add_cli_args": ["--hypothesis-seed=0", "-p", "pytest_order", "-p", "in_process", *hanging],
             "use_git_change_detection": False,
             "on_dependency_change": "ignore",
             "timeout_multiplier": _PATIENCE,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from loopwright.cli import main
 from loopwright.cli.failures import report_bug, wants_json
+from loopwright.wording.catalogue import catalogue_of
 
 
 @pytest.mark.parametrize(
@@ -23,6 +26,26 @@ from loopwright.cli.failures import report_bug, wants_json
 )
 def test_json_is_wanted_where_the_arguments_say_so(arguments, is_json):
     assert wants_json(arguments) is is_json
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status", "--nonsense"],
+        ["status", "--jsonn"],
+        ["loop", "start", "--max-iteration=1"],
+        ["nonsense"],
+        ["plan", "--agent"],
+        ["verify", "one", "two"],
+        ["risk", "--format", "nonsense"],
+        ["build", "greet", "--max-iterations", "few"],
+    ],
+)
+def test_usage_errors_are_translated_in_the_installed_version_of_click(capsys, arguments):
+    assert main._run(arguments) == 2
+    message, hint = (line.removeprefix("WRONG_USAGE: ") for line in capsys.readouterr().err.splitlines())
+    for text in (message, hint):
+        assert re.search(r"[\u4e00-\u9fff]", catalogue_of("zh").translate(text)), text
 
 
 def broken(*arguments, **named):

@@ -81,7 +81,7 @@ def test_the_plugin_registers_the_same_as_install():
     found = {(event, parse_command(one).verb) for event, commands in registered(hooks).items() for one in commands}
     assert found == set(hook_calls(HARNESSES["claude"].hooks))
     server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["loopwright"]
-    assert is_our_command(COMMAND_AND_ARGS.words(server))
+    assert is_our_command(COMMAND_AND_ARGS.argv(server))
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     assert (manifest["name"], manifest["version"]) == ("loopwright", VERSION)
 

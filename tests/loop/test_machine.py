@@ -409,5 +409,5 @@ class LoopMachine(RuleBasedStateMachine):
             assert before.under_way.id == event.action_id
 
 
-LoopMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+LoopMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestLoop = LoopMachine.TestCase

@@ -12,6 +12,7 @@ from loopwright.loop import events as e
 from loopwright.loop.choice import choice_hold
 from loopwright.loop.model import (
     Action,
+    Budget,
     Completed,
     Created,
     Criteria,
@@ -291,7 +292,17 @@ def test_a_person_accepts_unproven_work_or_lets_the_agent_continue():
     paused = decide(loop("paused"), c.Accept(by="ann"))
     assert isinstance(paused, Refused)
     assert paused.blockers[0].code == "nothing_to_accept"
-    assert isinstance(decide(start, c.Accept(by="ann")), Refused)
+    running = decide(start, c.Accept(by="ann"))
+    assert (running.blockers[0].code, "be accepted" in running.blockers[0].message) == ("illegal_move", True)
+
+
+def test_the_budget_of_a_task_holds_the_loop_before_that_task():
+    start = loop(
+        is_initialised=True, tasks=(task(),), task_budget=Budget(usd=1.0), spent_by_task={"T-1": Spent(usd=1.0)}
+    )
+    held = after(start, c.Advance(action_id="a", no_progress=3))
+    assert [(hold.holder, hold.code) for hold in held.phase.holds] == [(Holder.BUDGET, "budget_usd")]
+    assert "the task T-1" in held.phase.holds[0].message
 
 
 def hypothesis(name, status="pending"):

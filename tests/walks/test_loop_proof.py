@@ -105,8 +105,13 @@ def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
     loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
     loops.run("start", loop_id, code=14)
+    kept = loops.project.run("gc", "--keep", "0", "--json").json()
+    assert kept["runs"] == [], "a hold names its runs"
+    assert set(kept["needed"].values()) == {loop_id}
     loops.run("resume", loop_id)
     assert loops.shown(loop_id)["status"] == "completed", "the old test passes, and so does a new test"
+    (proof,) = loops.project.run("gc", "--keep", "0", "--json").json()["needed"]
+    assert loops.project.run("verify", proof).exit_code == 0
     prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
     assert any("are missing or skipped" in text and "test_double" in text for text in prompts)
     loops.project.git("apply", str(patch_of(loops, loop_id)))

@@ -100,6 +100,8 @@ def test_bad_messages_cause_errors_and_the_server_continues(project):
                     "loopwright://runs/%2e%2e/evidence", "loopwright://runs/a/../../b"):  # fmt: skip
             error = talk.ask("resources/read", {"uri": uri})["error"]
             assert (error["code"], error["data"]["error"]) == (-32002, "unknown_resource")
+        for method, params in (("resources/read", {"uri": f"x://{TOKEN}"}), ("tools/call", {"name": TOKEN})):
+            assert TOKEN not in json.dumps(talk.ask(method, params)), "what a client sent is masked as well"
         talk.process.stdin.close()
         assert talk.process.wait() == 0
         assert talk.process.stdout.read() == b""

@@ -7,10 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
 from tests.walks.workflow_kit import BUILT, REPLY, ok
-
-pytestmark = pytest.mark.usefixtures("cold_starts")
 
 README = Path(__file__).parent.parent.parent / "README.md"
 # A stand-in for a user's agent: it reads the prompt and does the work of the role that the prompt names.

@@ -75,3 +75,30 @@ def f(name, count):
         "look at it again": False,
         "run {name}": True,
     }
+
+
+def test_code_that_moves_into_a_partly_left_out_file_keeps_its_messages(catalogue, monkeypatch, tmp_path):
+    import wording_sources
+
+    (tmp_path / "analysis").mkdir()
+    source = 'def draw():\n    return "a figure for papers"\n\n\ndef moved():\n    return "a message for people"\n'
+    (tmp_path / "analysis" / "plots.py").write_text(source)
+    monkeypatch.setattr(wording_sources, "SOURCE", tmp_path)
+    messages = wording_sources.sentences.__wrapped__()
+    assert "a message for people" in messages
+    assert "a figure for papers" not in messages
+
+
+def test_an_exclusion_of_code_that_moved_away_is_a_fault(catalogue, monkeypatch):
+    import wording_sources
+
+    monkeypatch.setattr(
+        wording_sources,
+        "DEFINITIONS_LEFT_OUT",
+        {"analysis/plots.py": ("why", "draw gone"), "analysis/gone.py": ("why", "f")},
+    )
+    faults = [fault for fault in catalogue.problems() if "stale exclusion" in fault]
+    assert [fault.rpartition("wording_sources.py: ")[2] for fault in faults] == [
+        "analysis/plots.py: gone",
+        "analysis/gone.py: f",
+    ]

@@ -9,6 +9,7 @@ from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
+    Amounts,
     Archived,
     Building,
     Decision,
@@ -21,6 +22,7 @@ from loopwright.workflow.model import (
     Round,
     Signature,
     SpecBase,
+    SpendingLimits,
     Stage,
     Subject,
     Transition,
@@ -299,3 +301,175 @@ def test_work_is_accepted_only_in_its_stage():
     for stage in (Stage.CLARIFY, Stage.PLAN, Stage.REVIEW, Stage.DONE):
         assert refused(at(stage), e.BuildDriven(loop_id="l")).error == "invalid_transition"
     assert apply(at(Stage.BUILD), e.BuildDriven(loop_id="l")).at == Building(plan=SUBJECT.hash, loop_id="l")
+
+
+def test_a_workflow_begins_with_its_documents_if_it_has_any():
+    origin = c.Begin(
+        slug="x", idea="an idea", profile=PROFILES["deep"], origin="somewhere", change="chg-7", documents={"a.md": "d"}
+    )
+    begun, kept = decide(None, origin).events
+    assert begun == e.WorkflowBegun(
+        slug="x", idea="an idea", profile=PROFILES["deep"], origin="somewhere", change="chg-7"
+    )
+    assert kept == e.DocumentsKept(documents={"a.md": "d"})
+    assert len(decide(None, c.Begin(slug="x", idea="", profile=PROFILES["deep"])).events) == 1
+
+
+def test_only_changed_documents_are_kept():
+    workflow = apply(begun(), e.DocumentsKept(documents={"a": "1", "b": "1"}))
+    changed = decide(workflow, e.DocumentsKept(documents={"a": "1", "b": "2", "c": "1"}))
+    assert changed.events == (e.DocumentsKept(documents={"b": "2", "c": "1"}),)
+    assert decide(workflow, e.DocumentsKept(documents={"a": "1"})).events == ()
+
+
+DRIVEN = e.BuildDriven(loop_id="l", deslop="d")
+
+
+@pytest.mark.parametrize(
+    ("stage", "before", "known", "new"),
+    [
+        (Stage.CLARIFY, (), e.ProfileSet(profile=PROFILES["standard"]), e.ProfileSet(profile=PROFILES["deep"])),
+        (Stage.BUILD, (DRIVEN,), DRIVEN, e.BuildDriven(loop_id="l", deslop="other")),
+        (Stage.BUILD, (DRIVEN,), DRIVEN, e.BuildDriven(loop_id="other", deslop="d")),
+    ],
+)
+def test_a_known_fact_is_not_stored_again(stage, before, known, new):
+    workflow = apply(at(stage), *before)
+    assert decide(workflow, known) == Accepted(())
+    assert decide(workflow, new) == Accepted((new,))
+
+
+def test_a_question_is_known_by_its_id_or_by_its_words():
+    workflow = apply(at(Stage.BUILD), e.DecisionAsked(decision=Decision(id="D-1", question="Which port?")))
+    for again in (Decision(id="D-1", question="Another one?"), Decision(id="D-2", question=" WHICH\nport?")):
+        assert decide(workflow, e.DecisionAsked(decision=again)) == Accepted(())
+    other = e.DecisionAsked(decision=Decision(id="D-2", question="Which host?"))
+    assert decide(workflow, other) == Accepted((other,))
+
+
+def test_a_refusal_names_the_open_questions_and_who_answered():
+    workflow = at(Stage.BUILD)
+    for name in ("D-1", "D-2", "D-3"):
+        workflow = apply(workflow, e.DecisionAsked(decision=Decision(id=name, question=f"{name}?")))
+    workflow = apply(workflow, e.DecisionAnswered(id="D-2", answer="8787", by="ann"))
+    unknown = refused(workflow, e.DecisionAnswered(id="D-9", answer="x", by="ann"))
+    assert unknown.message == "x has no question D-9 (open questions: D-1, D-3)"
+    again = refused(workflow, e.DecisionAnswered(id="D-2", answer="x", by="bob"))
+    assert again.message == "D-2 was answered by ann: 8787"
+    assert "(open questions: none)" in refused(begun(), e.DecisionAnswered(id="D-9", answer="x", by="a")).message
+
+
+def test_the_facts_of_an_autopilot_are_stored_only_while_it_is_active():
+    start = e.FlightBegun(by="ann", limits=SpendingLimits(), before=Amounts())
+    ended = e.FlightEnded(reason="done", said="s")
+    for proposal in (e.FlightAt(phase=Stage.PLAN), ended):
+        decision = refused(begun(), proposal)
+        assert (decision.error, decision.message) == ("invalid_transition", "no autopilot is active for x")
+    flying = apply(begun(), start, e.FlightAt(phase=Stage.PLAN))
+    assert decide(flying, e.FlightAt(phase=Stage.PLAN)) == Accepted(())
+    assert decide(flying, e.FlightAt(phase=Stage.BUILD)) == Accepted((e.FlightAt(phase=Stage.BUILD),))
+    landed = apply(flying, ended)
+    assert refused(landed, ended).error == "invalid_transition"
+    assert decide(landed, start) == decide(flying, start) == Accepted((start,))
+
+
+@pytest.mark.parametrize("blocker", [Blocker("some_blocker", "why", ""), Blocker("some_blocker", "why", "do it")])
+def test_a_refusal_says_the_next_command(blocker):
+    standing = Standing(Readiness(plan=(blocker,), archive=(blocker,)), dict.fromkeys(Transition, SUBJECT))
+    status = "loopwright status x"
+    decision = refused(begun(), approve(T.CLARIFY_PLAN, standing))
+    assert (decision.next, decision.blockers) == (blocker.next or status, (blocker,))
+    assert decision.message == "x is not ready for plan"
+    archive = refused(at(Stage.DONE), c.Archive(standing=standing))
+    assert (archive.next, archive.blockers, archive.message) == (
+        blocker.next or status, (blocker,), "x can't be archived",
+    )  # fmt: skip
+    assert refused(begun(), e.ChangeUndone(by="ann")).next == status
+
+
+def test_a_refusal_says_where_the_workflow_is():
+    clarify = begun()
+    assert refused(clarify, approve(T.PLAN_BUILD)).message == "x is at clarify, not at plan"
+    assert refused(clarify, enter(T.PLAN_BUILD)).message.startswith("x is at clarify: ")
+    assert refused(clarify, e.BuildDriven(loop_id="l")).message == "x is at clarify: this is not possible there"
+    assert refused(clarify, c.Archive(standing=READY)).message.startswith("x is at clarify; ")
+
+
+def test_the_new_approval_of_a_change_answers_only_the_blocker_of_the_old_one():
+    void = Blocker("approval_void_plan", "w", "n")
+    for blockers, error in (((void,), None), ((void, Blocker("some_blocker", "w", "n")), "clarify_readiness_blocked")):
+        standing = Standing(Readiness(plan=blockers), dict.fromkeys(Transition, OTHER))
+        decision = decide(at(Stage.PLAN), approve(T.CLARIFY_PLAN, standing))
+        assert (None if isinstance(decision, Accepted) else decision.error) == error
+    standing = Standing(Readiness(plan=(void,)), dict.fromkeys(Transition, SUBJECT))
+    assert refused(begun(), approve(T.CLARIFY_PLAN, standing)).error == "clarify_readiness_blocked"
+
+
+def test_an_approval_has_its_subject_its_author_its_reason_and_its_seals():
+    decision = decide(begun(), approve(T.CLARIFY_PLAN, rationale="good", seals={"spec.md": "s"}))
+    (given,) = decision.events
+    assert given == e.ApprovalGiven(
+        transition=T.CLARIFY_PLAN, subject=SUBJECT, by="ann", rationale="good", seals={"spec.md": "s"}
+    )
+    assert decision.effects == ()
+
+
+def test_an_entered_stage_has_its_subject_its_delivery_and_its_review():
+    approved = apply(at(Stage.PLAN), approve(T.PLAN_BUILD))
+    delivery = Delivery(how="patch", where="main", before="c", patch_sha256="p")
+    decision = decide(approved, enter(T.PLAN_BUILD, delivery=delivery, from_review="r"))
+    (entered,) = decision.events
+    assert entered == e.StageEntered(transition=T.PLAN_BUILD, subject=SUBJECT.hash, delivery=delivery, from_review="r")
+
+
+def test_no_approval_is_requested_of_another_stage_or_again():
+    for transition in (T.PLAN_BUILD, T.BUILD_REVIEW):
+        assert decide(begun(), c.RequestApproval(transition=transition, standing=READY)) == Accepted(())
+    review = at(Stage.REVIEW)
+    back = (
+        c.RequestApproval(transition=transition, standing=READY) for transition in (T.REVIEW_PLAN, T.REVIEW_CLARIFY)
+    )
+    first, second = back
+    asked = apply(review, first)
+    assert decide(asked, first) == Accepted(())
+    assert decide(asked, second) == Accepted((e.ApprovalRequested(transition=T.REVIEW_CLARIFY),))
+
+
+def test_the_reason_to_go_back_may_be_the_reviews():
+    asked = apply(at(Stage.REVIEW), reviewed("request-changes", Stage.PLAN, "too big"))
+    assert isinstance(decide(asked, approve(T.REVIEW_PLAN)), Accepted)
+    blank = apply(at(Stage.REVIEW), reviewed("request-changes", Stage.PLAN, "  "))
+    assert refused(blank, approve(T.REVIEW_PLAN, rationale="  ")).error == "rollback_rationale_required"
+    approving = apply(at(Stage.REVIEW), reviewed("approve", Stage.PLAN, "x"))
+    assert refused(approving, approve(T.REVIEW_PLAN)).error == "review_plan_fix_not_requested"
+
+
+@pytest.mark.parametrize("code", ["partial_scope_remaining", "implemented_scope_mismatch"])
+def test_unfinished_scope_has_its_own_error(code):
+    workflow = apply(at(Stage.REVIEW), reviewed("approve"))
+    assert refused(workflow, approve(T.REVIEW_DONE, blocked(done=code))).error == "review_done_scope_blocked"
+    assert refused(at(Stage.DONE), c.Archive(standing=blocked(archive=code))).error == "archive_scope_blocked"
+    build = refused(at(Stage.BUILD), approve(T.BUILD_REVIEW, blocked(review=code)))
+    assert build.error == "build_review_gate_blocked", "only at the end"
+
+
+def test_a_blocker_after_others_decides_the_error_too():
+    first = Blocker("some_blocker", "w", "n")
+    scope, package = Blocker("partial_scope_remaining", "w", "n"), Blocker("missing_prd", "w", "n")
+    reviewed_well = apply(at(Stage.REVIEW), reviewed("approve"))
+    done = Standing(Readiness(done=(first, scope)), dict.fromkeys(Transition, SUBJECT))
+    assert refused(reviewed_well, approve(T.REVIEW_DONE, done)).error == "review_done_scope_blocked"
+    build = Standing(Readiness(build=(first, package)), dict.fromkeys(Transition, SUBJECT))
+    assert refused(at(Stage.PLAN), approve(T.PLAN_BUILD, build)).error == "plan_package_incomplete"
+
+
+def test_going_back_needs_no_ready_stage():
+    asked = apply(at(Stage.REVIEW), reviewed("request-changes", Stage.PLAN, "too big"))
+    standing = blocked(plan="some_blocker", build="some_blocker")
+    assert apply(asked, approve(T.REVIEW_PLAN, standing), enter(T.REVIEW_PLAN, standing)).stage is Stage.PLAN
+
+
+def test_an_archive_has_its_folder_and_its_writes():
+    write = Write(kind="spec", path="p", before="", after="a", domain="d")
+    decision = decide(at(Stage.DONE), c.Archive(standing=READY, folder="f", writes=(write,)))
+    assert decision == Accepted((e.ChangeArchived(folder="f", writes=(write,)),))

@@ -154,7 +154,7 @@ def rotated_order(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:
     return (*order[at:], *order[:at])
 
 
-def takeover_in_words(takeover: Takeover) -> str:
+def takeover_sentence(takeover: Takeover) -> str:
     """What happened, in a sentence."""
     agent, code, by, role, until = takeover.agent, takeover.code, takeover.by, takeover.role, takeover.until
     if until is None:

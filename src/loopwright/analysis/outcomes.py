@@ -90,8 +90,8 @@ class Outcomes:
         return named[0] if named else self._names.by_title(change.message.undone, change.order)
 
 
-def _likeness(one: frozenset[bytes], other: frozenset[bytes]) -> float:
-    return len(one & other) / len(one | other)
+def _likeness(first: frozenset[bytes], second: frozenset[bytes]) -> float:
+    return len(first & second) / len(first | second)
 
 
 _SHOW: Final = ("log", "-z", "--no-walk=unsorted", "--stdin", "--no-renames", "--diff-merges=first-parent")

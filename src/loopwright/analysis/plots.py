@@ -90,7 +90,7 @@ def _calibration(findings: CalibrationFindings) -> Figure:
     rows = max(1, len(findings.series))
     figure = Figure(figsize=(9.6, 3.9 * rows + 0.6), layout="constrained")
     if not findings.series:
-        _say(figure.add_subplot(), "not enough data: no records")
+        _annotate(figure.add_subplot(), "not enough data: no records")
         return figure
     grid = figure.add_gridspec(rows, 2, width_ratios=(1, 1.25))
     for number, part in enumerate(findings.series):
@@ -105,7 +105,7 @@ def _calibration(findings: CalibrationFindings) -> Figure:
 def _reliability(axes: Axes, part: SeriesFindings, title: str) -> None:
     axes.set_title(title)
     if not part.bins:
-        _say(axes, f"not enough data: {part.records} records")
+        _annotate(axes, f"not enough data: {part.records} records")
         return
     largest = max(row.records for row in part.bins)
     for row in part.bins:
@@ -167,6 +167,6 @@ def _bars(bars: list[tuple[str, int, str]], unit: str, title: str) -> Figure:
     return figure
 
 
-def _say(axes: Axes, text: str) -> None:
+def _annotate(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, ha="center", va="center", color=_GREY, transform=axes.transAxes)
     axes.set(xticks=[], yticks=[])

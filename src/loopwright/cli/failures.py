@@ -67,9 +67,9 @@ def report_click(problem: click.ClickException, *, as_json: bool) -> int:
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         click.echo(problem.format_message(), err=True)
         return 2
-    hint = "see `loopwright --help`"
-    if isinstance(problem, click.UsageError) and problem.ctx is not None:
-        hint = f"see `{problem.ctx.command_path} --help`"
+    context = problem.ctx if isinstance(problem, click.UsageError) else None
+    command_path = "loopwright" if context is None else context.command_path
+    hint = f"`{command_path} --help` shows the usage"
     echo_failure("WRONG_USAGE", problem.format_message(), hint, as_json=as_json)
     return 2
 

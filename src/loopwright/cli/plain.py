@@ -13,7 +13,7 @@ import click
 
 from loopwright.cli.language import set_language, translate
 from loopwright.kernel.cells import neutralised
-from loopwright.wiring.found import FoundWorkspace, find_place
+from loopwright.wiring.workspace import Workspace, find_workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,9 +35,9 @@ def in_workspace(command: F) -> F:
     )(command)
 
 
-def place_of(project_root: Path) -> FoundWorkspace:
+def place_of(project_root: Path) -> Workspace:
     """The workspace and its settings, for commands that need no adapters."""
-    place = find_place(project_root, {}, os.environ)
+    place = find_workspace(project_root, {}, os.environ)
     set_language(place.settings.values.workspace.language)
     return place
 

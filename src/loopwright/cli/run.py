@@ -25,8 +25,7 @@ from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
 from loopwright.stages.context import Context
-from loopwright.verbs.run import RunOptions, RunReport, run, unlatch
-from loopwright.verbs.watch import watch
+from loopwright.verbs.run import RunOptions, RunReport, run, unlatch, watch
 
 _SHOWN_LINES = 12
 

@@ -40,7 +40,7 @@ def doctor_command(context: Context, fix: bool, as_json: bool) -> int:
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]
         fixed = message(" (repaired)") if symptom.health == "fixed" else ""
-        put(f"{mark} {translate(symptom.what)}: {translate(symptom.said)}{fixed}", fg=color)
+        put(f"{mark} {translate(symptom.what)}: {translate(symptom.message)}{fixed}", fg=color)
         if symptom.remedy and symptom.health in ("note", "problem"):
             echo(f"    → {symptom.remedy}")
     return 0 if healthy else 1
@@ -103,5 +103,5 @@ def gc_command(context: Context, keep: int, dry_run: bool, as_json: bool) -> Non
         put(message("removed: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     for name in (*removed.runs, *removed.sandboxes, *removed.objects):
         put(f"  {name}")
-    for run_id, slug in removed.needed.items():
-        echo(f"  {run_id} stays: workflow {slug} needs it")
+    for run_id, name in removed.needed.items():
+        echo(f"  {run_id} stays: {name} needs it")

@@ -139,7 +139,7 @@ class PendingFile:
         return self.text != self.original.text
 
     @property
-    def is_ours(self) -> bool:
+    def is_created_by_us(self) -> bool:
         """Whether the whole file is ours."""
         return any(editor.owns_file for editor in self._editors)
 
@@ -163,7 +163,7 @@ class PendingFile:
         text = self.original.text
         if receipt is not None and receipt.matches(text):
             return receipt.before
-        if text is None or self.is_ours:
+        if text is None or self.is_created_by_us:
             return None
         bare = self.strip(text)
         # We created a file with only our content, even if the receipt is missing.
@@ -222,7 +222,7 @@ class PendingFiles:
         """Without a receipt (a clone, a moved project): the folders around the file, if they are empty now."""
         top, parents = self._top.resolve(), file.original.target.parents
         below = tuple(str(folder) for folder in parents if folder != top and folder.is_relative_to(top))
-        return below or ((str(parents[0]),) if file.is_ours else ())
+        return below or ((str(parents[0]),) if file.is_created_by_us else ())
 
 
 def _missing_folders(folder: Path) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def parse_command(command: object) -> InterpreterCommand | ScriptCommand | None:
     """The command as one of ours; None for any other command, however similar."""
     if not isinstance(command, str) or len(command) > _LONGEST:
         return None
-    match _words(command):
+    match _shell_words(command):
         case [interpreter, *options, hook, verb] if options == _OPTIONS and verb in _VERBS:
             return InterpreterCommand(interpreter, hook, verb) if _path_parts(hook)[-3:] == _HOOK_PATH else None
         case [script, verb] if verb in _VERBS and _path_parts(script)[-1] in _SCRIPTS:
@@ -147,7 +147,7 @@ def without_commands(document: Document) -> Document:
         if not isinstance(groups, list) or not any(map(_our_commands, groups)):
             kept[event] = groups
             continue
-        left = [group for group in map(_group_without_ours, groups) if group is not None]
+        left = [group for group in map(_without_our_entries, groups) if group is not None]
         if left:
             kept[event] = left
     rest = {key: value for key, value in document.items() if key != "hooks"}
@@ -171,21 +171,21 @@ def _group(command: str) -> Document:
 
 def _our_commands(group: Any) -> list[str]:
     entries = group.get("hooks") if isinstance(group, dict) else None
-    return [entry["command"] for entry in entries if _is_ours(entry)] if isinstance(entries, list) else []
+    return [entry["command"] for entry in entries if _is_our_entry(entry)] if isinstance(entries, list) else []
 
 
-def _is_ours(entry: Any) -> bool:
+def _is_our_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and parse_command(entry.get("command")) is not None
 
 
-def _group_without_ours(group: Any) -> Any | None:
+def _without_our_entries(group: Any) -> Any | None:
     if not _our_commands(group):
         return group
-    left = [entry for entry in group["hooks"] if not _is_ours(entry)]
+    left = [entry for entry in group["hooks"] if not _is_our_entry(entry)]
     return {**group, "hooks": left} if left else None
 
 
-def _words(command: str) -> list[str]:
+def _shell_words(command: str) -> list[str]:
     """The command's words as a shell splits them, operators apart; no words when a quote is open."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&`\n")
     lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t"

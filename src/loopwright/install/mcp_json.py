@@ -21,8 +21,8 @@ class EntryForm(msgspec.Struct, frozen=True):
 
     key: str
     make: Callable[[list[str]], Document]
-    # Reads the words of an entry's command; missing parts are left out.
-    words: Callable[[Document], list[Any]]
+    # Reads program and arguments of an entry; missing parts are left out.
+    argv: Callable[[Document], list[Any]]
     # The `$schema` that the agent adds to a file without one. A file that we create has it from the start.
     schema: str = ""
 
@@ -32,7 +32,7 @@ def command_and_args(argv: list[str]) -> Document:
     return {"command": argv[0], "args": argv[1:]}
 
 
-def words_of_command_and_args(entry: Document) -> list[Any]:
+def argv_of_command_and_args(entry: Document) -> list[Any]:
     """Program and arguments of such an entry."""
     arguments = entry.get("args", [])
     return [entry.get("command"), *(arguments if isinstance(arguments, list) else [])]
@@ -42,13 +42,13 @@ def _local_command(argv: list[str]) -> Document:
     return {"type": "local", "command": argv, "enabled": True}
 
 
-def _words_of_local_command(entry: Document) -> list[Any]:
-    words = entry.get("command")
-    return words if isinstance(words, list) else []
+def _argv_of_local_command(entry: Document) -> list[Any]:
+    argv = entry.get("command")
+    return argv if isinstance(argv, list) else []
 
 
-COMMAND_AND_ARGS = EntryForm("mcpServers", command_and_args, words_of_command_and_args)
-OPENCODE = EntryForm("mcp", _local_command, _words_of_local_command, "https://opencode.ai/config.json")
+COMMAND_AND_ARGS = EntryForm("mcpServers", command_and_args, argv_of_command_and_args)
+OPENCODE = EntryForm("mcp", _local_command, _argv_of_local_command, "https://opencode.ai/config.json")
 FORMS = {form.key: form for form in (COMMAND_AND_ARGS, OPENCODE)}
 
 
@@ -85,10 +85,10 @@ class JsonServerEditor:
         """Our entry's command; other fields that a user added may contain keys."""
         document = parse(text)
         entry = entry_in(document, self._form)
-        is_shown = isinstance(entry, dict) and is_our_command(self._form.words(entry))
+        is_shown = isinstance(entry, dict) and is_our_command(self._form.argv(entry))
         content = {
             **({SCHEMA: self._form.schema} if self._form.schema and document.get(SCHEMA) == self._form.schema else {}),
-            **({self._form.key: {NAME: self._form.make(self._form.words(entry))}} if is_shown else {}),
+            **({self._form.key: {NAME: self._form.make(self._form.argv(entry))}} if is_shown else {}),
         }
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n" if content else ""
 
@@ -98,11 +98,11 @@ def argv_of(interpreter: str) -> list[str]:
     return [interpreter, *_OPTIONS]
 
 
-def is_our_command(words: list[Any]) -> bool:
-    """Whether these are the words of a command that we write, or that our docs tell users to write."""
-    if not words or not all(isinstance(word, str) for word in words):
+def is_our_command(argv: list[Any]) -> bool:
+    """Whether this is a command that we write, or that our docs tell users to write."""
+    if not argv or not all(isinstance(argument, str) for argument in argv):
         return False
-    return words[1:] == _OPTIONS or (words[0].replace("\\", "/").split("/")[-1] == NAME and words[1:] == ["mcp"])
+    return argv[1:] == _OPTIONS or (argv[0].replace("\\", "/").split("/")[-1] == NAME and argv[1:] == ["mcp"])
 
 
 def entry_in(document: Document, form: EntryForm) -> Any:
@@ -118,12 +118,12 @@ def entry_state(document: Document, form: EntryForm, interpreter: str) -> Instal
     entry = entry_in(document, form)
     if entry is None:
         return InstallState.ABSENT
-    if not isinstance(entry, dict) or not is_our_command(form.words(entry)):
+    if not isinstance(entry, dict) or not is_our_command(form.argv(entry)):
         return InstallState.FOREIGN
     if entry == form.make(argv_of(interpreter)):
         return InstallState.CURRENT
     # An entry that differs only in the interpreter is ours; any other difference is the user's change.
-    return InstallState.OUTDATED if entry == form.make(form.words(entry)) else InstallState.CHANGED
+    return InstallState.OUTDATED if entry == form.make(form.argv(entry)) else InstallState.CHANGED
 
 
 def with_entry(document: Document, form: EntryForm, interpreter: str) -> Document:

@@ -19,11 +19,11 @@ from loopwright.install.mcp_json import (
     NAME,
     EntryForm,
     argv_of,
+    argv_of_command_and_args,
     command_and_args,
     entry_in,
     entry_state,
     is_our_command,
-    words_of_command_and_args,
 )
 from loopwright.install.model import InstallState, NotEditable
 
@@ -40,7 +40,7 @@ def _make(argv: list[str]) -> Document:
     return {**command_and_args(argv), "env_vars": list(HANDED_ON)}
 
 
-CODEX = EntryForm("mcp_servers", _make, words_of_command_and_args)
+CODEX = EntryForm("mcp_servers", _make, argv_of_command_and_args)
 
 
 class TomlServerEditor:
@@ -99,9 +99,9 @@ class TomlServerEditor:
         block = _untouched_block(text)
         if block is not None:
             return block.shown(TOML)
-        if not isinstance(entry, dict) or not is_our_command(CODEX.words(entry)):
+        if not isinstance(entry, dict) or not is_our_command(CODEX.argv(entry)):
             return TOML.only_marks(text or "")
-        return table_text(command_and_args(CODEX.words(entry)))
+        return table_text(command_and_args(CODEX.argv(entry)))
 
 
 def table_text(entry: Document) -> str:

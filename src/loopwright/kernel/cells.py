@@ -46,16 +46,20 @@ def wrapped(text: str, width: int) -> list[str]:
         if width_of(joined) <= width:
             lines[-1] = joined
             continue
-        rest = word
         if lines[-1]:
             lines.append("")
-        while width_of(rest) > width:
-            head = _head(rest, width)
-            lines[-1] = head
-            lines.append("")
-            rest = rest[len(head) :]
-        lines[-1] = rest
+        lines[-1:] = _pieces(word, width)
     return lines
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    """A long word in pieces. A wide character in a column of one cell is a piece of its own."""
+    pieces = []
+    while word:
+        head = _head(word, width)
+        pieces.append(head)
+        word = word[len(head) :]
+    return pieces
 
 
 def _head(text: str, width: int) -> str:

@@ -92,7 +92,7 @@ class ProcessFamily:
     def members(self, *, to_freeze: bool = False) -> list[int]:
         """All processes but the leader, parents before their children.
 
-        With `to_hold`, also orphans of unknown origin, once every family they could belong to is frozen.
+        With `to_freeze`, also orphans of unknown origin, once every family they could belong to is frozen.
         """
         orphans = self._orphans(to_freeze=to_freeze)
         pids = dict.fromkeys([*orphans, *process_tree.descendants(self.leader, *orphans), *self._inside()])

@@ -1,9 +1,9 @@
 """All git calls, hardened so that a repository can't make Loopwright run its programs.
 
-Git runs programs named in a config, so these calls never use the user's config.
-Private repositories borrow the user's objects and carry an allow-list of settings.
+Git runs programs that a config names. So work on trees uses private repositories, which borrow the user's objects and
+carry an allow-list of settings. Calls in the user's repository start no program.
 
-The user's `.git` is only read: no index refresh, no lock, no ref.
+The user's `.git` is only read: no index refresh, no lock, no ref. Only `publish_branch` and `drop_branch` write.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def make_private(
 
 
 def publish_branch(repository: UserRepository, source: PrivateRepository, commit: str, name: str) -> None:
-    """Bring a commit into the user's repository as a branch, in one step. This is the only write to that repository.
+    """Bring a commit into the user's repository as a branch, in one step.
 
     An existing branch of that name is left alone unless it leads to this commit: `GitFailed`.
     """

@@ -5,7 +5,7 @@ A sentence consists of several parts, and each part is translated by its own tem
 
 from __future__ import annotations
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, TaskKind, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
@@ -151,7 +151,7 @@ def _of_turns(event: e.Event, catalogue: Catalogue) -> str:
             asked = _asked(turn, catalogue)
             return asked + (catalogue.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=takeover):
-            return catalogue.translate(takeover_in_words(takeover))
+            return catalogue.translate(takeover_sentence(takeover))
         case e.CostCounted(spent=spent):
             return catalogue.words("cost: {spent}", spent=_spent_text(spent, catalogue))
         case e.ProgressNoted(text=text, by="worker"):

@@ -171,7 +171,10 @@ class Session:
         handler = self._methods.get(method)
         if handler is None:
             raise CallProblem(METHOD_NOT_FOUND, f"unknown method '{shortened(method)}'", error="unknown_method")
-        return handler(params, cancellation)
+        try:
+            return handler(params, cancellation)
+        except CallProblem as problem:
+            raise CallProblem(problem.code, self._offer.clean(problem.message), **self._cleaned(problem.data)) from None
 
     def tools(self) -> list[dict[str, Any]]:
         """Every tool with its schema."""
@@ -218,7 +221,7 @@ class Session:
             for resource in resources[start : start + _PAGE]
         ]
         more = {"nextCursor": str(start + _PAGE)} if start + _PAGE < len(resources) else {}
-        return {"resources": page, **more}
+        return {"resources": self._cleaned(page), **more}
 
     def _templates(self, params: dict[str, Any], _: Cancellation) -> dict[str, Any]:
         del params

@@ -197,9 +197,9 @@ class StreamRedactor:
             return block
         # Not splitlines: a carriage return does not end a line here.
         *whole, rest = block.split(b"\n")
-        return b"".join([*(self._one(line, b"\n") for line in whole), self._one(rest, b"") if rest else b""])
+        return b"".join([*(self._redacted(line, b"\n") for line in whole), self._redacted(rest, b"") if rest else b""])
 
-    def _one(self, body: bytes, tail: bytes) -> bytes:
+    def _redacted(self, body: bytes, tail: bytes) -> bytes:
         number = self._line
         self._line += len(tail)
         if len(body) > _WINDOW:

@@ -108,6 +108,7 @@ _ALPHABETS = {
     "digit": string.digits,
     "hex": "0123456789abcdef",
     "HEX": "0123456789ABCDEF",
+    "anyhex": string.hexdigits,
     "lowernum": string.ascii_lowercase + string.digits,
     "uppernum": string.ascii_uppercase + string.digits,
     "base32": string.ascii_uppercase + "234567",

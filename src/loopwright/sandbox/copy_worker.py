@@ -26,7 +26,7 @@ def nothing() -> None:
     """Do nothing: a separate copy process is stopped from outside."""
 
 
-def copy_one(source: bytes, target: bytes, check_for_stop: Callable[[], None] = nothing) -> None:
+def copy_file(source: bytes, target: bytes, check_for_stop: Callable[[], None] = nothing) -> None:
     """Copy a regular file: bytes, permissions and time. Holes stay holes; links are never followed."""
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -102,7 +102,7 @@ def copy_all(
     problems: list[bytes] = []
     for path in paths:
         try:
-            copy_one(source + b"/" + path, target + b"/" + path, check_for_stop)
+            copy_file(source + b"/" + path, target + b"/" + path, check_for_stop)
         except FileNotFoundError:
             continue  # deleted after it was listed: the project is in use
         except OSError as problem:

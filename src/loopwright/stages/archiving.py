@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -12,7 +13,7 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_regular_file, remove_stale_temporaries
 from loopwright.kernel.locks import locked
 from loopwright.stages.context import Context, documents_of, workflows_of
-from loopwright.stages.person import actor
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
@@ -24,7 +25,6 @@ from loopwright.workflow.facts import Facts
 from loopwright.workflow.living import base_for, checks_with, deltas_in, digests_of, merge_now, says
 from loopwright.workflow.model import Archived, Done, Workflow, Write
 from loopwright.workflow.package import CHANGE_DOCUMENTS
-from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
@@ -53,7 +53,8 @@ class _Page(msgspec.Struct, frozen=True):
 
 
 def archive_change(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:
-    """Finish interrupted archives → refuse or decide, under the lock of the specs → write."""
+    """Archive a change, all of it or nothing. Archiving it again changes nothing."""
+    require_person(context.environment, "archive")
     settle_archives(context, but=slug)
     with workflows_of(context).changing(slug) as opened:
         if isinstance(opened.workflow.at, Archived):
@@ -62,11 +63,9 @@ def archive_change(context: Context, slug: str, request: ArchiveRequest) -> Arch
             _record_options(context, opened, request)
             _require_ready(opened)
             pages = _pages(context, opened, opened.facts())
-            _decide(context, opened, pages)
+            folder = _decide(context, opened, pages)
             _require_settled(opened, opened.settle_archive())
-            return ArchiveReport(
-                opened.workflow, _folder_of(opened), tuple(page.write.path for page in pages), already=False
-            )
+            return ArchiveReport(opened.workflow, folder, tuple(page.write.path for page in pages), already=False)
 
 
 def _repeat(opened: Opened, at: Archived) -> ArchiveReport:
@@ -107,7 +106,6 @@ def _require_ready(opened: Opened) -> None:
 
 def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
     layout, workflow = context.layout, opened.workflow
-    slices = facts.slices if isinstance(facts.slices, Slices) else Slices(())
     pages = []
     for domain, delta in deltas_in(opened.paths.change):
         if not isinstance(delta, Delta) or not says(delta):
@@ -117,16 +115,16 @@ def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
             _require_settled(opened, merged.conflicts)
             continue
         pages.append(_page(context, "spec", layout.living_spec(domain), merged.data, domain))
-        checks = checks_with(layout.spec_checks(domain), delta, workflow, slices)
+        checks = checks_with(layout.spec_checks(domain), delta, workflow, facts.readable_slices)
         pages.append(_page(context, "checks", layout.spec_checks(domain), checks, domain))
     place = layout.adr_candidates / f"{workflow.change_id}.md"
     if not place.exists():
-        pages.append(_page(context, "candidate", place, _candidate(context, opened, facts), ""))
+        pages.append(_page(context, "candidate", place, _candidate(context, opened, facts)))
     return pages
 
 
 def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
-    names = [f"{domain}: {name}" for domain, delta in facts.deltas.items() for name in delta.requirements]
+    names = [f"{domain}: {name}" for domain, listed in facts.requirements.items() for name in listed]
     return candidate(
         opened.workflow.change_id,
         opened.workflow.idea.strip().splitlines()[0] if opened.workflow.idea.strip() else opened.workflow.slug,
@@ -137,32 +135,28 @@ def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
     )
 
 
-def _page(context: Context, kind: str, path: Path, data: bytes, domain: str) -> _Page:
+def _page(
+    context: Context, kind: Literal["spec", "checks", "candidate"], path: Path, data: bytes, domain: str = ""
+) -> _Page:
     try:
         before = read_regular_file(path, most=MOST_BYTES)
     except FileNotFoundError:
         before = None
     digest = sha256(before) if before is not None else ""
     name = os.path.relpath(path, context.layout.root)
-    write = msgspec.convert(
-        {"kind": kind, "path": name, "before": digest, "after": sha256(data), "domain": domain}, Write
-    )
-    return _Page(write, data, before)
+    return _Page(Write(kind=kind, path=name, before=digest, after=sha256(data), domain=domain), data, before)
 
 
-def _decide(context: Context, opened: Opened, pages: list[_Page]) -> None:
-    """Store the new bytes, and the old ones for `undo`; then one line of the journal decides the archive."""
+def _decide(context: Context, opened: Opened, pages: list[_Page]) -> str:
+    """Store the new bytes, and the old ones for `undo`; then one line of the journal decides the archive.
+
+    Returns the folder of the archive.
+    """
     remove_stale_temporaries(opened.paths.folder / "objects")
-    for page in pages:
-        opened.keep(page.data)
-        if page.before is not None:
-            opened.keep(page.before)
-    command = c.Archive(
-        standing=opened.standing(),
-        folder=_free_folder(context, opened),
-        writes=tuple(page.write for page in pages),
-    )
-    opened.apply(command, actor())
+    opened.keep(*(data for page in pages for data in (page.data, page.before) if data is not None))
+    folder, writes = _free_folder(context, opened), tuple(page.write for page in pages)
+    opened.apply(c.Archive(standing=opened.standing(), folder=folder, writes=writes), actor())
+    return folder
 
 
 def _free_folder(context: Context, opened: Opened) -> str:
@@ -170,10 +164,6 @@ def _free_folder(context: Context, opened: Opened) -> str:
     first = layout.archived_change(opened.workflow.change_id, opened.now[:10])
     places = [first, *(first.with_name(f"{first.name}-{number}") for number in range(2, 1000))]
     return os.path.relpath(next(place for place in places if not os.path.lexists(place)), layout.root)
-
-
-def _folder_of(opened: Opened) -> str:
-    return opened.workflow.at.folder if isinstance(opened.workflow.at, Archived) else ""
 
 
 def _require_settled(opened: Opened, conflicts: tuple[Conflict, ...]) -> None:

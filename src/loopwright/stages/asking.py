@@ -10,7 +10,7 @@ from typing import TypeVar, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_in_words
+from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_sentence
 from loopwright.agents.mailbox import write_file
 from loopwright.agents.port import Agent, Allowance, Reason, Remedy, Role
 from loopwright.agents.structured import AgentRequest
@@ -166,7 +166,7 @@ class _StageAsker:
         """Record the takeover in the journal of the workflow."""
         with self.opened() as opened_workflow:
             opened_workflow.apply(e.AgentChanged(takeover=takeover), "tool")
-        self._call.tell(takeover_in_words(takeover))
+        self._call.tell(takeover_sentence(takeover))
 
 
 def _failed(call: StageCall, unanswered: Unanswered) -> LoopwrightError:

@@ -17,8 +17,8 @@ from loopwright.stages.building.begin import BuildRequest, begin_build
 from loopwright.stages.building.drive import drive_loop
 from loopwright.stages.clarifying.rounds import ClarifyRequest, clarify_change
 from loopwright.stages.consents import give_consent
-from loopwright.stages.context import Context, Tell, workflows_of
-from loopwright.stages.person import actor
+from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.planning.stage import plan_change
 from loopwright.stages.planning.state import PlanRequest
 from loopwright.stages.reviewing.reviewers import ReviewRequest
@@ -27,15 +27,9 @@ from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
 from loopwright.workflow import events as e
 from loopwright.workflow.flight import LANDED
-from loopwright.workflow.model import Archived, Building, Done, SpendingLimits, Stage, Transition
+from loopwright.workflow.model import FORWARD, Archived, Building, Done, SpendingLimits, Stage, Transition
 
 BY = "autopilot"
-_FORWARD = {
-    Stage.CLARIFY: Transition.CLARIFY_PLAN,
-    Stage.PLAN: Transition.PLAN_BUILD,
-    Stage.BUILD: Transition.BUILD_REVIEW,
-    Stage.REVIEW: Transition.REVIEW_DONE,
-}
 
 
 class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +44,19 @@ class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget = Budget()
 
 
-def fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
-    """Run until the workflow is done. An error says why the autopilot stopped early, and the next command."""
+def fly(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Run a workflow through its stages until it is done, or until a person has to decide.
+
+    Each approval is recorded as given by the policy (`autopilot.may_approve`). Only a person can start an autopilot. An
+    error says why the autopilot stopped early, and the next command.
+    """
+    require_person(context.environment, "autopilot")
     for role in (Role.PLANNER, Role.BUILDER):
         require_agent(context, role, flight.agent, command=f"loopwright autopilot {slug}")
     with _alone(context, slug):
@@ -59,7 +64,7 @@ def fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellatio
         if isinstance(view.workflow.at, Done | Archived):
             return view
         with _recorded(context, slug, flight):
-            _fly(context, slug, flight, tell, cancellation)
+            _fly(context, slug, flight, tell, cancellation or Cancellation())
         return view_workflow(context, slug)
 
 
@@ -171,7 +176,7 @@ def _record_stage(context: Context, slug: str, stage: Stage) -> None:
 def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:
     """Approve the next stage, if nothing blocks it and the policy allows it; the command of that stage enters it."""
     workflow = view.workflow
-    transition = _FORWARD[workflow.stage]
+    transition = FORWARD[workflow.stage]
     if view.blockers:
         raise _stopped("autopilot_phase_blocked", f"{workflow.slug} cannot leave {workflow.stage.value}", view)
     if transition.key.value not in context.settings.values.autopilot.may_approve:

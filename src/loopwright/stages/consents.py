@@ -10,15 +10,15 @@ from loopwright.stages.building.built import built, require_outside_build
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import deliver, undo
-from loopwright.stages.person import actor
+from loopwright.stages.names import transition_of
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.audit import immune_digest
+from loopwright.workflow.audit import immune_digest, signed_digest
 from loopwright.workflow.build_gate import PROJECT_TESTS, tests_digest
 from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Stage, Transition
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
-from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
@@ -89,8 +89,10 @@ def _deliver(context: Context, opened: Opened, transition: Transition, by: str, 
     return done.sentence
 
 
-def refuse_consent(context: Context, slug: str, transition: Transition, *, reason: str) -> WorkflowView:
-    """Record that a person rejects a transition, and why."""
+def refuse_consent(context: Context, slug: str, origin: str, target: str, *, reason: str) -> WorkflowView:
+    """Reject one transition, and record the reason."""
+    require_person(context.environment, "reject")
+    transition = transition_of(origin, target)
     if not reason.strip():
         raise WrongUsage("a rejection needs a reason", hint="describe what has to change: --reason TEXT")
     with workflows_of(context).changing(slug) as opened:
@@ -101,8 +103,9 @@ def refuse_consent(context: Context, slug: str, transition: Transition, *, reaso
     return view_of(context, snapshot)
 
 
-def sign_subject(context: Context, slug: str, what: str, *, note: str) -> WorkflowView:
-    """Record the signature of a person for the current content."""
+def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> WorkflowView:
+    """Sign off the current content of a slice, of a changed protected file, or of tests that the work breaks."""
+    require_person(context.environment, "sign")
     text = context.tools().redactor.clean(note).text
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "sign")
@@ -119,12 +122,10 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str) -> Workfl
 
 
 def _subject(opened: Opened, what: str) -> tuple[str, str]:
-    slices = opened.facts().slices
-    signed_slice = slices.slice(what.upper()) if isinstance(slices, Slices) else None
+    slices, verified = opened.facts().readable_slices, opened.workflow.verification
+    signed_slice = slices.slice(what.upper())
     if signed_slice is not None:
-        tree = opened.workflow.verification.tree if opened.workflow.verification is not None else ""
-        return signed_slice.id, f"{signed_slice.digest}@{tree}"
-    verified = opened.workflow.verification
+        return signed_slice.id, signed_digest(signed_slice, verified)
     if verified is not None and what in verified.judges:
         return what, verified.judges[what]
     if verified is not None and what in verified.immune:
@@ -132,7 +133,7 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
     are_broken = verified is not None and verified.tests is not None and verified.tests.broken
     if verified is not None and what == PROJECT_TESTS and are_broken:
         return what, tests_digest(verified)
-    known = [known_slice.id for known_slice in slices.slices] if isinstance(slices, Slices) else []
+    known = [known_slice.id for known_slice in slices.slices]
     known += [*verified.judges, *verified.immune] if verified is not None else []
     known += [PROJECT_TESTS] if are_broken else []
     raise WorkflowRefused(
@@ -143,7 +144,8 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
 
 
 def undo_delivery(context: Context, slug: str) -> ConsentReport:
-    """Restore the files or the branch from before the delivery, then record it."""
+    """Undo a delivered change, all of it or nothing."""
+    require_person(context.environment, "undo")
     with workflows_of(context).changing(slug) as opened:
         at = opened.workflow.at
         delivery = at.delivery if isinstance(at, Done | Archived) else None

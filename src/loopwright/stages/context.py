@@ -162,12 +162,10 @@ class Context(msgspec.Struct, frozen=True):
         credentials = {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
         passed_on = {name for agent in values.agents.named.values() for name in agent.env}
         keys = {name for need in needs for name in need.keys}
-        keys |= {name for name in passed_on if self._may_be_a_key(name)}
+        # A region or a model name appears in every log: only a value like a key is masked.
+        own = passed_on - set(DEFAULT_ENVIRONMENT)
+        keys |= {name for name in own if looks_like_a_key(self.environment.get(name, ""))}
         return build_redactor(values.secrets, {**self.environment, **credentials}, keys, self.learned)
-
-    def _may_be_a_key(self, name: str) -> bool:
-        """Whether a variable for agents only has a value like a key; a region or a model name appears in every log."""
-        return name not in DEFAULT_ENVIRONMENT and looks_like_a_key(self.environment.get(name, ""))
 
     def repository(self) -> git.UserRepository | None:
         """The git repository of the project; None if there is none, or git refuses to read it."""

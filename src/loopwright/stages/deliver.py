@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
@@ -53,10 +54,11 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
             f"there is no git repository for a branch{f', and the change does not apply: {why}' if why else ''}",
             next_command=_without_a_branch(context, workflow, why),
         )
-    found = _branch(workflow, work, repository, context.project)
+    delivered = _branch(workflow, work, repository, context.project)
     if why is None:
-        return found
-    return Delivered(found.delivery, f"the change does not apply to the current files ({why}); {found.sentence}")
+        return delivered
+    sentence = f"the change does not apply to the current files ({why}); {delivered.sentence}"
+    return Delivered(delivered.delivery, sentence)
 
 
 def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> str:
@@ -170,7 +172,7 @@ def _planned(context: Context, folder: Path, work: Built, repository: UserReposi
             source = context.project / name
             if source.is_symlink() or source.is_file():
                 make_folder((copy / name).parent)
-                _copy(source, copy / name)
+                shutil.copy(source, copy / name, follow_symlinks=False)
         maker = git.make_private(Path(scratch) / "git", copy)
         if names:
             maker.run("apply", *_APPLY, stdin=work.patch)
@@ -262,14 +264,6 @@ def _mode(path: Path) -> int:
         return 0o644
 
 
-def _copy(source: Path, target: Path) -> None:
-    if source.is_symlink():
-        target.symlink_to(source.readlink())
-        return
-    target.write_bytes(source.read_bytes())
-    target.chmod(_mode(source))
-
-
 def _branch(workflow: Workflow, work: Built, repository: UserRepository, project: Path) -> Delivered:
     """Create a branch with one commit on the build's base."""
     name = f"loopwright/{workflow.slug}"
@@ -321,7 +315,7 @@ def _published(
 def _free_branch(repository: UserRepository, name: str) -> str:
     """A free branch name: an existing branch is left alone."""
     names = (f"{name}-{number}" for number in itertools.count(2))
-    return next(one for one in names if git.branch_commit(repository, one) is None)
+    return next(free for free in names if git.branch_commit(repository, free) is None)
 
 
 def _below(project: Path, repository: UserRepository) -> str:

@@ -1,4 +1,4 @@
-"""Creates loops, lifts their holds and adds tasks: for people, and for the build of a workflow."""
+"""Creates loops, lifts their holds, answers their questions and adds tasks: for people, and for builds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from loopwright.loop.events import LoopCreated
 from loopwright.loop.guidance import is_own_limit
 from loopwright.loop.model import Budget, Held, Holder, Loop, Mode, Running, Task, TaskMode
 from loopwright.stages.context import Context, loops_of
-from loopwright.stages.loop_words import fit, fit_words
-from loopwright.stages.person import actor
+from loopwright.stages.loop_texts import checked_text, required_text
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.spending import limits_for, task_limits_for
 from loopwright.workspace.layout import record_choice
 
@@ -49,18 +49,18 @@ class LoopRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def create_loop(context: Context, request: LoopRequest) -> Loop:
-    """Create a loop. It waits for tasks or for a start."""
+    """Create a loop. It does nothing until it is started."""
     record_choice(context.layout)
     settings = context.settings.values
     loop_id = f"loop-v2-{context.clock():%Y%m%d}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
     created = LoopCreated(
         loop_id=loop_id,
-        title=fit_words(context, "the title", request.title),
-        description=fit(context, "the description", request.description),
+        title=required_text(context, "the title", request.title),
+        description=checked_text(context, "the description", request.description),
         max_iterations=request.max_iterations or settings.loop.max_iterations,
         mode=request.mode,
-        agent=fit(context, "the agent", request.agent) or settings.agents.default_for_role("builder"),
-        tags=tuple(fit_words(context, "a tag", tag) for tag in request.tags),
+        agent=checked_text(context, "the agent", request.agent) or settings.agents.default_for_role("builder"),
+        tags=tuple(required_text(context, "a tag", tag) for tag in request.tags),
         priority=request.priority,
         budget=limits_for(context, request.budget),
         task_budget=task_limits_for(context, request.task_budget),
@@ -70,7 +70,7 @@ def create_loop(context: Context, request: LoopRequest) -> Loop:
     tasks = (
         Task(
             id=request.task_ids[number - 1] if request.task_ids else f"T-{number}",
-            description=fit_words(context, "a task", text),
+            description=required_text(context, "a task", text),
             tool=created.agent or "bash",
             mode="write",
             status="pending",
@@ -90,6 +90,7 @@ def lift_holds(
     revision: int | None = None,
 ) -> Loop:
     """Lift every hold that a person can lift, and a budget hold if the new budget allows more."""
+    require_person(context.environment, "loop resume")
     with loops_of(context).changing(loop_id, revision=revision) as opened:
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
@@ -118,6 +119,16 @@ def _lifted(before: Loop, after: Loop, now: str) -> frozenset[Holder]:
 def _budget_was_the_obstacle(before: Loop, after: Loop, now: str) -> bool:
     """Whether only the budget was in the way: tasks can be planned for a loop that does not run."""
     return any(over(before, now) is not None and over(after, now) is None for over in (still_over, hold_before_call))
+
+
+def answer_decision(
+    context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None
+) -> Loop:
+    """Record the answer; the hold of the loop is lifted when no question is open."""
+    require_person(context.environment, "loop answer")
+    answer = checked_text(context, "the answer", text)
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=answer, by=actor()), actor())
 
 
 def has_worker(context: Context, loop_id: str) -> bool:

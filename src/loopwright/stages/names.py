@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.workflow.model import Transition
@@ -20,6 +21,12 @@ def slug_of(text: str) -> str:
             f"the name '{slug[:20]}…' has {len(slug)} characters; the limit is {_LONGEST}", hint="choose a shorter name"
         )
     return slug
+
+
+def slug_from(name: str) -> str:
+    """The slug in a workflow name or in the path of a PRD."""
+    stem = Path(name).name
+    return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
 
 def transition_of(origin: str, target: str) -> Transition:

@@ -14,7 +14,7 @@ from loopwright.agents.prompts.book import (
     UnusablePrompt,
     effective_prompts,
     find_user_prompts,
-    problems_in_words,
+    problem_list,
 )
 from loopwright.agents.prompts.names import PromptLanguage
 from loopwright.errors import PromptInvalid
@@ -47,4 +47,4 @@ def prompt_folders(layout: Layout) -> tuple[PromptFolder, ...]:
 
 def invalid_prompts(unusable: Sequence[UnusablePrompt]) -> PromptInvalid:
     """The error that lists these files."""
-    return PromptInvalid(f"invalid prompts: {problems_in_words(unusable)}", hint=REMEDY)
+    return PromptInvalid(f"invalid prompts: {problem_list(unusable)}", hint=REMEDY)

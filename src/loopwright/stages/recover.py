@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import msgspec
-
 from loopwright.errors import DamagedFile, SandboxCreateFailed, StorageFailed
 from loopwright.evidence.model import SCHEMA, Evidence
 from loopwright.evidence.store import EVIDENCE, RunFolder, RunOrigin
@@ -20,22 +18,16 @@ from loopwright.stages.context import Context
 from loopwright.version import VERSION
 
 
-class Recovered(msgspec.Struct, frozen=True):
-    """The sandboxes and runs that were cleaned up."""
+def recover(context: Context) -> list[str]:
+    """End leftover processes of dead runs, remove their sandboxes, and close their records as interrupted.
 
-    sandboxes: tuple[str, ...]
-    runs: tuple[str, ...]
-
-
-def recover(context: Context) -> Recovered:
-    """End leftover processes of dead runs, remove their sandboxes, and close their records as interrupted."""
-    sandboxes = []
+    Returns these runs.
+    """
     # A root that is not safe to use is not safe to clean; opening a sandbox there reports the error.
     with suppress(SandboxCreateFailed):
         for leftover in place.leftovers(context.sandbox_root(), context.project):
             with suppress(StorageFailed):  # one failure must not stop the rest; `doctor` reports it
                 place.clear(leftover)
-                sandboxes.append(leftover.name)
         place.drop_stale_locks(context.sandbox_root())
     layout = context.layout
     of_loops = (layout.loops, *layout.loops.glob("*.progress"), *layout.loops.glob("*.progress/work"))
@@ -59,7 +51,7 @@ def recover(context: Context) -> Recovered:
             folder.release()
         runs.append(dead.run_id)
     _latch_interrupted_failure(context)
-    return Recovered(tuple(sandboxes), tuple(runs))
+    return runs
 
 
 def latches(code: str) -> bool:

@@ -12,7 +12,7 @@ from typing import assert_never
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_in_words
+from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_sentence
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Remedy, Role, name_in_records
 from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import NONEMPTY_TEXT, AgentRequest
@@ -152,7 +152,7 @@ class _ReplanAsker:
         """Remember the takeover for the rest of the command, and report it as an event."""
         self._replanner.takeovers.append(takeover)
         agent = name_in_records(takeover.agent)
-        message = self._asking.redactor.clean(takeover_in_words(replace(takeover, agent=agent)))
+        message = self._asking.redactor.clean(takeover_sentence(replace(takeover, agent=agent)))
         self._replanner.emitter.emit(ReplannerChanged(agent, takeover.by, takeover.code, takeover.until, message))
 
 

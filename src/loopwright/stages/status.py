@@ -119,7 +119,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
 
 
 def view_workflow(context: Context, slug: str) -> WorkflowView:
-    """The current view of a workflow; an interrupted delivery is finished first."""
+    """One workflow: stage, blockers, cost, and the next command. An interrupted delivery is finished first."""
     with workflows_of(context).changing(slug) as opened:
         finish(context, slug)
         snapshot = opened.snapshot()
@@ -145,13 +145,8 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
         takeovers=takeovers_of(workflow, loops),
-        rest_of_project=_rest_of_project(workflow, facts),
+        rest_of_project=tests_sentence(workflow.verification, facts.gates),
     )
-
-
-def _rest_of_project(workflow: Workflow, facts: Facts) -> str:
-    verified = workflow.verification
-    return tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
 
 
 def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:
@@ -218,7 +213,7 @@ def _amounts(spent: Spent) -> dict[str, Any]:
 
 
 def refresh(context: Context, slugs: Iterable[str]) -> None:
-    """Update the stored status of these workflows; `status SLUG` reports why a workflow is unreadable."""
+    """Derive the `state.json` of these workflows again; unreadable workflows are skipped, `show` reports the reason."""
     for slug in slugs:
         with suppress(LoopwrightError):
             view_workflow(context, slug)
@@ -227,6 +222,5 @@ def refresh(context: Context, slugs: Iterable[str]) -> None:
 def _verified(workflow: Workflow, facts: Facts) -> int:
     if workflow.verification is None or not isinstance(facts.slices, Slices):
         return 0
-    requirements = {domain: delta.requirements for domain, delta in facts.deltas.items()}
-    lines = audited(workflow, facts.slices, requirements).checklist
+    lines = audited(workflow, facts).checklist
     return sum(line.source == "approved-plan" and line.status == "covered" for line in lines)

@@ -11,7 +11,6 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.checking import check_runs, end_of_output, run_checks
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
-from loopwright.workflow.slices import Slices
 
 _MOST_SAID = 1500
 
@@ -45,8 +44,7 @@ def try_checks(context: Context, name: str, cancellation: Cancellation) -> Tried
     """Run every check that is not hidden, in a new sandbox with the current project."""
     slug = slug_of(name)
     with workflows_of(context).changing(slug) as opened:
-        slices = opened.facts().slices
-    checks = slices.checks if isinstance(slices, Slices) else ()
+        checks = opened.facts().readable_slices.checks
     shown = tuple(check for check in checks if not check.hidden)
     if not shown:
         raise WorkflowRefused("no_checks", f"{slug} has no checks to run", next_command=f"loopwright status {slug}")

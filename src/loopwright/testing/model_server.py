@@ -91,15 +91,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._model.requests.append((path, body))
         wire = wire_for(path)
         if wire is None:
-            self._say_json({"input_tokens": 100})
+            self._send_json({"input_tokens": 100})
         else:
             self._answer(wire, path, body)
 
     def do_GET(self) -> None:
-        self._say_json({"object": "list", "data": [], "models": []})
+        self._send_json({"object": "list", "data": [], "models": []})
 
     def do_HEAD(self) -> None:
-        self._say_json({})
+        self._send_json({})
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class's name
         """Print nothing to the test's terminal."""
@@ -109,11 +109,11 @@ class _Handler(BaseHTTPRequestHandler):
         model, number = wire.model_in(path, body), len(self._model.requests)
         trouble = turn.trouble
         if trouble is not None and trouble.status is not None:
-            self._say_json(wire.refusal(trouble, trouble.status), trouble.status, trouble.headers)
+            self._send_json(wire.refusal(trouble, trouble.status), trouble.status, trouble.headers)
         elif wire.is_streamed(path, body):
             self._stream(wire, wire.events(turn, model, number), trouble)
         else:
-            self._say_json(wire.whole(turn, model, number))
+            self._send_json(wire.whole(turn, model, number))
 
     def _stream(self, wire: Wire, events: Iterator[Event], trouble: WireFault | None) -> None:
         self.send_response(200)
@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _say_json(self, record: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] = _NONE) -> None:
+    def _send_json(self, record: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] = _NONE) -> None:
         data = json.dumps(record).encode()
         self.send_response(status)
         for name, value in headers.items():

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.mailbox import SELF_REPORT, DecisionRequest, write_file
-from loopwright.errors import LoopRefused, UnknownLoop, WrongUsage
+from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.files import make_folder, shown, write_durably
+from loopwright.kernel.files import make_folder, write_durably
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.decisions import known_decision
@@ -94,7 +94,7 @@ def _checked_text(context: Context, what: str, text: str) -> str:
 
 def _loop_of(context: Context, work: WorkReference) -> str:
     if work.loop is not None:
-        return _known(context, resolve(context, work.loop))
+        return resolve(context, work.loop)
     if work.slug is not None:
         slug = slug_of(work.slug)
         with workflows_of(context).changing(slug) as opened:
@@ -109,12 +109,6 @@ def _loop_of(context: Context, work: WorkReference) -> str:
         return running[0]
     message = f"{len(running)} loops run: {', '.join(running[:5])}" if running else "no loop runs"
     raise LoopRefused("nothing_running", message, hint="name the loop or the workflow")
-
-
-def _known(context: Context, loop_id: str) -> str:
-    if loop_id in loops_of(context).ids():
-        return loop_id
-    raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint="`loopwright loop list` lists all loops")
 
 
 def _is_running(context: Context, loop_id: str) -> bool:

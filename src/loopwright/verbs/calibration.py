@@ -9,12 +9,13 @@ from loopwright.analysis.calibration import analyse_corpus, analyse_reports
 from loopwright.analysis.corpus import read_reports
 from loopwright.analysis.history import Progress
 from loopwright.analysis.input_files import InputFile
-from loopwright.analysis.model import AnalysisResult
-from loopwright.analysis.plots import draw
+from loopwright.analysis.plots import draw as plot
 from loopwright.kernel.git_history import open_history
 from loopwright.stages.analysing import Analysed, AnalysisRequest, settle
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import folder_of
+
+__all__ = ["analyze_calibration", "plot"]
 
 
 def analyze_calibration(
@@ -28,8 +29,3 @@ def analyze_calibration(
         history = open_history(context.project, Path(scratch))
         parts = analyse_reports(reports, history, request.as_of(context.clock()), on_progress)
     return settle(context, parts, request)
-
-
-def plot(result: AnalysisResult, path: Path) -> None:
-    """Draw the result to a .svg or .png file."""
-    draw(result, path)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import Literal
-
-import msgspec
 
 from loopwright.analysis.store import AnalysisStore
 from loopwright.errors import DamagedFile, LoopwrightError
@@ -24,29 +21,16 @@ from loopwright.stages.recover import recover
 from loopwright.stages.upkeep.agents import check_agents
 from loopwright.stages.upkeep.needed import left_by_hand
 from loopwright.stages.upkeep.places import check_places
+from loopwright.stages.upkeep.symptom import FIX, Health, Symptom
 from loopwright.stages.upkeep.workflows import check_workflows
 from loopwright.verbs.install import check_installed
 from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.prompts import own_prompts
 from loopwright.workspace.layout import Flavour, Layout
 
+__all__ = ["Symptom", "doctor"]
+
 _LEAST_FREE = 1 << 30
-Health = Literal["ok", "note", "problem", "fixed"]
-
-
-class Symptom(msgspec.Struct, frozen=True):
-    """The result of one check."""
-
-    what: str
-    health: Health
-    said: str
-    remedy: str = ""
-    # A name for programs; empty: `what` is the name.
-    code: str = ""
-
-    def document(self) -> dict[str, str]:
-        """The check for programs."""
-        return {**msgspec.structs.asdict(self), "code": self.code or self.what.replace(" ", "_")}
 
 
 def doctor(context: Context, *, fix: bool) -> list[Symptom]:
@@ -67,8 +51,7 @@ def _machine(context: Context) -> Iterator[Symptom]:
         text = shell if shell == "bash" else f"{shell} (no bash: strict isolation cannot be proven)"
         yield Symptom("shell", "ok" if shell == "bash" else "note", text)
         yield from _isolation(context, shell)
-    for agent in check_agents(context):
-        yield Symptom(f"agent {agent.name}", agent.health, agent.said, agent.remedy)
+    yield from check_agents(context)
     yield Symptom("secret matching", "ok" if ENGINE == "re2" else "note", ENGINE)
     try:
         root = context.sandbox_root()
@@ -110,8 +93,8 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield from _prompts(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)
-    for check in (*check_workflows(context, fix=fix), *check_places(context)):
-        yield Symptom(check.what, check.health, check.said, check.remedy, check.code)
+    yield from check_workflows(context, fix=fix)
+    yield from check_places(context)
     yield from _analyses(context, fix)
     latch = read_latch(layout.latch)
     if latch is not None:
@@ -128,7 +111,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     ):
         if names:
             listed = f"{len(names)}: {', '.join(names[:5])}"
-            yield Symptom(what, "fixed" if fix else "problem", listed, "" if fix else "`loopwright doctor --fix`")
+            yield Symptom(what, "fixed" if fix else "problem", listed, "" if fix else FIX)
         else:
             yield Symptom(what, "ok", "none")
     for folder, loop_id in left_by_hand(context).items():
@@ -178,10 +161,10 @@ def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
         count = len(context.store.recorded())
     except DamagedFile as problem:
         if not fix:
-            yield Symptom("evidence chain", "problem", problem.message, "`loopwright doctor --fix`")
+            yield Symptom("evidence chain", "problem", problem.message, FIX)
             return
         rescued = context.store.journal.rescue()
-        recovered = recover(context).runs
+        recovered = recover(context)
         missing = context.store.record_missing(stamp(context.clock()))
         text = f"{problem.message}; intact entries: {rescued.kept}, runs added again: {len(recovered)}"
         text += f", runs without a folder: {len(missing)} ({', '.join(missing[:5])})" if missing else ""
@@ -198,7 +181,7 @@ def _analyses(context: Context, fix: bool) -> Iterator[Symptom]:
         yield Symptom("analysis chain", "ok", f"results recorded: {len(journal.entries())}")
     except DamagedFile as problem:
         if not fix:
-            yield Symptom("analysis chain", "problem", problem.message, "`loopwright doctor --fix`")
+            yield Symptom("analysis chain", "problem", problem.message, FIX)
             return
         rescued = journal.rescue()
         text = f"{problem.message}; intact entries: {rescued.kept}; the damaged file is {shown(rescued.aside)}"

@@ -108,10 +108,6 @@ def _ambiguity() -> Table:
     return [*rows, {"part": "open questions, by their share of all questions", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
 
 
-def _blockers() -> Table:
-    return [_blocker(family) for family in Family]
-
-
 def _blocker(family: Family) -> dict[str, str]:
     code = f"{family.code}…" if family.code.endswith("_") else family.code
     return {"code": code, "says": family.message, "next": family.next}
@@ -119,7 +115,7 @@ def _blocker(family: Family) -> dict[str, str]:
 
 TOPICS: dict[str, Callable[[], Table]] = {
     "ambiguity": _ambiguity,
-    "blockers": _blockers,
+    "blockers": lambda: [_blocker(family) for family in Family],
     "errors": lambda: ERROR_TABLE,
     "exit-codes": lambda: _EXIT_CODES,
     "isolation": lambda: _ISOLATION,

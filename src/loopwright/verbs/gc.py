@@ -12,11 +12,11 @@ from loopwright.kernel.files import remove_tree, shown
 from loopwright.sandbox import place
 from loopwright.stages.context import Context
 from loopwright.stages.recover import recover
-from loopwright.stages.upkeep.needed import drop_finished_homes, needed_runs, remove_unneeded, still_wanted, unneeded
+from loopwright.stages.upkeep.needed import drop_finished_homes, needed_runs, required_sandboxes, unneeded
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """What was or would be removed; and the old runs that stay, each with the workflow that needs it."""
+    """What was or would be removed; and the old runs that stay, each with the loop or workflow that needs it."""
 
     runs: tuple[str, ...]
     sandboxes: tuple[str, ...]
@@ -33,7 +33,6 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
     needed = needed_runs(context)
     aged = known[:-keep] if keep else known
     old = [run_id for run_id in aged if run_id not in needed]
-    objects = unneeded(context)
     if not dry_run:
         recover(context)
         for run_id in old:
@@ -47,7 +46,7 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
         for folder in kept:
             place.remove_kept(folder)
         drop_finished_homes(context)
-        objects = remove_unneeded(context)
+    objects = unneeded(context, remove=not dry_run)
     return Collected(
         tuple(old),
         tuple(folder.name for folder in sandboxes),
@@ -60,7 +59,7 @@ def _old_sandboxes(context: Context, keep: int) -> list[Path]:
     """Kept sandboxes of this project except the newest ones, and work by hand that its loop no longer needs."""
     root = context.wanted_sandbox_root()
     by_hand = place.unfinished(root, context.project)
-    needed = still_wanted(context)
+    needed = required_sandboxes(context)
     kept = [folder for folder in place.kept(root, context.project) if folder not in by_hand]
     return [
         *(kept[:-keep] if keep else kept),

@@ -1,8 +1,9 @@
-"""`loopwright run`: run the plan once, and write result, blocker and latch; with an agent, replan after a failure."""
+"""`loopwright run`: run the plan, and write result, blocker and latch; replan after a failure; watch the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from loopwright.errors import Latched, LoopwrightError, MaxRetries
 from loopwright.evidence.model import Evidence, ReplanTurn
 from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
 from loopwright.kernel.files import shown, write_durably
-from loopwright.kernel.process import Cancellation
+from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.plan.parse import read_plan_file
 from loopwright.runner.events import Emitter, GaveUp, Listener, ignore
 from loopwright.runner.latch import Latch, clear_latch, read_latch
@@ -25,6 +26,8 @@ from loopwright.stages.person import require_person
 from loopwright.stages.recover import latch, latches, recover
 from loopwright.stages.replan import FailedAttempt, Replanner, can_be_replanned
 from loopwright.workspace.layout import record_choice
+
+_LOOK_EVERY_S = 0.3
 
 
 class RunOptions(msgspec.Struct, frozen=True):
@@ -63,6 +66,31 @@ def run(
     return _replan_and_run(context, replanner, path, first, emitter, cancellation)
 
 
+def watch(
+    context: Context,
+    request: RunOptions,
+    listening: Callable[[], AbstractContextManager[Listener]],
+    cancellation: Cancellation,
+) -> Iterator[RunReport]:
+    """A report for each new content of the plan file, until a stop is requested. Waits while latched."""
+    path = request.plan or context.layout.plan
+    seen: bytes | None = None
+    while cancellation.reason is None:
+        plan = _plan_in(path)
+        if plan is not None and plan != seen:
+            with listening() as listener:
+                report = run(context, request, listener, cancellation)
+            yield report
+            # The replanning agent may have written a new plan, which has already run.
+            seen = _plan_in(path) if request.replan_with else plan
+            if report.failure is not None and report.failure.code == "LATCHED":
+                while read_latch(context.layout.latch) is not None:
+                    if wait_for_request(cancellation, _LOOK_EVERY_S):
+                        return
+                seen = None
+        wait_for_request(cancellation, _LOOK_EVERY_S)
+
+
 def _replan_and_run(
     context: Context,
     replanner: Replanner,
@@ -75,7 +103,7 @@ def _replan_and_run(
     tries = context.settings.values.run.max_retries
     seen = {first.evidence.plan_source_hash}
     attempts = [first.evidence.run_id]
-    last, plan, recorded_turns = first, _bytes_or_nothing(path), 0
+    last, plan, recorded_turns = first, _plan_in(path) or b"", 0
     for number in range(1, tries + 1):
         if last.failure is None or not can_be_replanned(last.failure):
             break
@@ -190,11 +218,11 @@ def _keep_plan(context: Context, path: Path, plan: bytes) -> None:
         write_durably(path, plan)
 
 
-def _bytes_or_nothing(path: Path) -> bytes:
+def _plan_in(path: Path) -> bytes | None:
     try:
         return read_plan_file(path)
     except LoopwrightError:
-        return b""
+        return None
 
 
 def _name(context: Context, path: Path) -> str:

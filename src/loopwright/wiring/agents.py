@@ -37,23 +37,23 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
     """The agent of this name: built in, from `[agents.NAME]`, or given as `command:…` or `scripted:FILE`."""
     kind, colon, rest = name.partition(":")
     if colon:
-        wanted = AgentSettings(kind=kind, command=rest, turns=rest)
+        agent_settings = AgentSettings(kind=kind, command=rest, turns=rest)
     else:
-        wanted = settings.values.agents.named.get(name, AgentSettings())
-    called, adapter = (kind if colon else name), wanted.kind or name
+        agent_settings = settings.values.agents.named.get(name, AgentSettings())
+    called, adapter = (kind if colon else name), agent_settings.kind or name
     match adapter:
         case "bash" if name == "bash":
             return ShellAgent()
-        case "command" if wanted.command:
-            return CommandAgent(called, wanted.command)
-        case "scripted" if wanted.turns:
-            return ScriptedAgent(called, _turns(root / wanted.turns))
+        case "command" if agent_settings.command:
+            return CommandAgent(called, agent_settings.command)
+        case "scripted" if agent_settings.turns:
+            return ScriptedAgent(called, _turns(root / agent_settings.turns))
         case _ if adapter == INTERACTIVE:
             return InteractiveAgent(called)
         case _ if adapter in OURS:
-            return OURS[adapter](called, wanted, environment)
-        case _ if (found := _brought(adapter)) is not None:
-            return _factory(found)(called, wanted, environment)
+            return OURS[adapter](called, agent_settings, environment)
+        case _ if (point := _points().get(adapter)) is not None:
+            return _factory(point)(called, agent_settings, environment)
         case _:
             raise _missing(name, settings)
 
@@ -66,10 +66,6 @@ def known_agents(settings: Settings, root: Path, environment: Mapping[str, str])
             yield open_agent(name, settings, root, environment)
         except AgentFailed:
             continue
-
-
-def _brought(adapter: str) -> EntryPoint | None:
-    return _points().get(adapter)
 
 
 @cache
@@ -91,9 +87,8 @@ def _factory(point: EntryPoint) -> Factory:
 
 
 def _missing(name: str, settings: Settings) -> AgentFailed:
-    found = settings.values.agents.named.get(name)
-    if found is not None:
-        return _unfinished(shown(name), found)
+    if (agent_settings := settings.values.agents.named.get(name)) is not None:
+        return _unfinished(shown(name), agent_settings)
     known = ", ".join(sorted({*OURS, INTERACTIVE, *settings.values.agents.named}))
     return AgentFailed(
         "agent_missing",
@@ -102,24 +97,24 @@ def _missing(name: str, settings: Settings) -> AgentFailed:
     )
 
 
-def _unfinished(name: str, found: AgentSettings) -> AgentFailed:
+def _unfinished(name: str, agent_settings: AgentSettings) -> AgentFailed:
     """The error for an agent whose settings are incomplete."""
     keys = {"command": 'command = "…"', "scripted": 'turns = "FILE"', "": 'kind = "…"'}
-    if (key := keys.get(found.kind)) is None:
-        said = f"agents.{name}.kind is '{shown(found.kind)}', and there is no such kind of agent"
+    if (key := keys.get(agent_settings.kind)) is None:
+        message = f"agents.{name}.kind is '{shown(agent_settings.kind)}', and there is no such kind of agent"
         kinds = ", ".join(("command", "scripted", INTERACTIVE, *OURS, *sorted(_points())))
-        return AgentFailed("agent_missing", said, hint=f"one of: {kinds}")
-    said = f"the agent '{name}' of the settings can't be used: agents.{name}.{key.partition(' ')[0]} is missing"
-    return AgentFailed("agent_missing", said, hint=f"write {key} into [agents.{name}]")
+        return AgentFailed("agent_missing", message, hint=f"one of: {kinds}")
+    message = f"the agent '{name}' of the settings can't be used: agents.{name}.{key.partition(' ')[0]} is missing"
+    return AgentFailed("agent_missing", message, hint=f"write {key} into [agents.{name}]")
 
 
 def _turns(path: Path) -> tuple[WrittenTurn, ...]:
     """A scripted agent's turns. The agent is opened for every turn, so the file is read again only if it changed."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return read_turns(path)
-    return _read_once(path, found.st_mtime_ns, found.st_size)
+    return _read_once(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)

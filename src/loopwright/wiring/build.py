@@ -17,7 +17,7 @@ from loopwright.sandbox.unconfined import Unconfined
 from loopwright.stages.context import Context
 from loopwright.stages.own_prompts import open_book
 from loopwright.wiring.agents import known_agents, open_agent
-from loopwright.wiring.found import find_place
+from loopwright.wiring.workspace import find_workspace
 from loopwright.workspace.settings import Flags
 
 NO_FLAGS: Flags = MappingProxyType({})
@@ -31,14 +31,14 @@ def build_context(
     environment = dict(os.environ if environment is None else environment)
     if "PATH" in environment:
         environment["PATH"] = without_relative(environment["PATH"])
-    place = find_place(start, flags, environment)
+    workspace = find_workspace(start, flags, environment)
     return Context(
-        layout=place.layout,
-        settings=place.settings,
+        layout=workspace.layout,
+        settings=workspace.settings,
         environment=environment,
         clock=clock,
         isolations=ISOLATIONS,
-        open_agent=lambda name: open_agent(name, place.settings, place.layout.root, environment),
-        known_agents=lambda: tuple(known_agents(place.settings, place.layout.root, environment)),
-        prompts=cache(lambda: open_book(place.layout, place.settings.values)),
+        open_agent=lambda name: open_agent(name, workspace.settings, workspace.layout.root, environment),
+        known_agents=lambda: tuple(known_agents(workspace.settings, workspace.layout.root, environment)),
+        prompts=cache(lambda: open_book(workspace.layout, workspace.settings.values)),
     )

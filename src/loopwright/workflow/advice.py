@@ -9,7 +9,17 @@ import msgspec
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Approved, Archived, Done, NotRequested, Stage, Transition, UsedApproval, Workflow
+from loopwright.workflow.model import (
+    FORWARD,
+    Approved,
+    Archived,
+    Done,
+    NotRequested,
+    Stage,
+    Transition,
+    UsedApproval,
+    Workflow,
+)
 from loopwright.workflow.standing import Standing, status_of, void_parts
 
 _COMMANDS = {
@@ -17,12 +27,6 @@ _COMMANDS = {
     Stage.BUILD: "loopwright build {slug}",
     Stage.REVIEW: "loopwright review {slug}",
     Stage.CLARIFY: "loopwright clarify {slug}",
-}
-_FORWARD = {
-    Stage.CLARIFY: Transition.CLARIFY_PLAN,
-    Stage.PLAN: Transition.PLAN_BUILD,
-    Stage.BUILD: Transition.BUILD_REVIEW,
-    Stage.REVIEW: Transition.REVIEW_DONE,
 }
 
 
@@ -39,7 +43,7 @@ def wanted_transition(workflow: Workflow) -> Transition | None:
     review = workflow.review
     if workflow.stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
         return Transition(f"review->{(review.target or Stage.BUILD).value}")
-    return _FORWARD.get(workflow.stage)
+    return FORWARD.get(workflow.stage)
 
 
 def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
@@ -112,7 +116,7 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
         passed = sum(run.passed for run in verified.checks.values())
         said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
         links.append(EvidenceClaim("the change is built", said, _follows(not standing.readiness.review, "review")))
-        rest = tests_sentence(verified, has_command=facts.gates.has_test_command)
+        rest = tests_sentence(verified, facts.gates)
         links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
         said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"

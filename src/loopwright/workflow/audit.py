@@ -5,12 +5,13 @@ A requirement is covered if a run of Loopwright passed on the final tree. The au
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
+from loopwright.kernel import codec
+from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check, Slice, Slices
 from loopwright.workflow.verification import Verification
@@ -48,16 +49,14 @@ class Audit(msgspec.Struct, frozen=True):
         return any(line.requirement == requirement and line.status == "covered" for line in self.checklist)
 
 
-def audited(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Audit:
+def audited(workflow: Workflow, facts: Facts) -> Audit:
     """The audit of a workflow in its current state."""
-    return Audit(tuple(_lines(workflow, slices, requirements)))
+    return Audit(tuple(_lines(workflow, facts.readable_slices, facts.requirements)))
 
 
 def render(audit: Audit) -> bytes:
     """`completion-audit.json`."""
-    listed = [msgspec.to_builtins(line) for line in audit.checklist]
-    document = {"schema_version": 1, "status": audit.status, "checklist": listed}
-    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+    return codec.to_json({"schema_version": 1, "status": audit.status, "checklist": audit.checklist})
 
 
 def signed_digest(one: Slice, verification: Verification | None) -> str:

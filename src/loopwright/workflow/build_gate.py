@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from loopwright.workflow.audit import audited, immune_digest
 from loopwright.workflow.blockers import Blocker, Family, blocker
+from loopwright.workflow.documents.page import Value
 from loopwright.workflow.documents.record import Record
-from loopwright.workflow.facts import Facts
+from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.standing import few
 from loopwright.workflow.verification import Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
@@ -36,12 +38,6 @@ def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if facts.manifest_problem:
         yield blocker(Family.CONTEXT_MANIFEST_INVALID, slug=slug, problem=facts.manifest_problem)
     yield from scope_of(workflow, facts)
-
-
-def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """The scope that the execution record itself calls unfinished."""
-    if isinstance(facts.record, Record):
-        yield from scope_blockers(workflow.slug, facts.record.frontmatter)
 
 
 def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -82,8 +78,7 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if not isinstance(facts.slices, Slices):
         return
-    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
-    audit = audited(workflow, facts.slices, requirements)
+    audit = audited(workflow, facts)
     if audit.status == "blocked":
         missing = ", ".join(f"{line.id} ({line.requirement[:60]})" for line in audit.missing[:4])
         yield blocker(Family.COMPLETION_AUDIT_BLOCKED, slug=workflow.slug, missing=missing)
@@ -95,11 +90,11 @@ def _missing(facts: Facts) -> str:
 
 
 _WHOLE = frozenset({"full", "complete", "workflow", "all"})
-Value = str | list[str]
 
 
-def scope_blockers(slug: str, frontmatter: Mapping[str, Value]) -> Iterator[Blocker]:
-    """Blockers from the optional keys of the execution record."""
+def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """The scope that the execution record itself calls unfinished, by its optional keys."""
+    slug, frontmatter = workflow.slug, facts.record.frontmatter if isinstance(facts.record, Record) else {}
     remaining = _list(frontmatter.get("remaining_scope"))
     if remaining:
         yield blocker(Family.PARTIAL_SCOPE_REMAINING, slug=slug, remaining=", ".join(remaining[:5]))
@@ -133,7 +128,7 @@ def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
         return
     if not workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
         yield blocker(
-            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=_few(tests.names, tests.broken),
+            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=few(tests.names, tests.broken),
             run=tests.run_id, what=PROJECT_TESTS,
         )  # fmt: skip
 
@@ -143,21 +138,18 @@ def tests_digest(verification: Verification) -> str:
     return f"{PROJECT_TESTS}@{verification.tree}"
 
 
-def tests_sentence(verification: Verification, *, has_command: bool) -> str:
-    """How the rest of the project was tested, in a sentence."""
+def tests_sentence(verification: Verification | None, gates: Gates) -> str:
+    """How the rest of the project was tested, in a sentence; empty before a verification."""
+    if verification is None:
+        return ""
     tests = verification.tests
-    if tests is None and not has_command:
+    if tests is None and not gates.has_test_command:
         return "the rest of the project was not tested: loop.test_command is not set"
     if tests is None:
         return "the project's tests did not run on this work"
     if tests.broken:
-        names = _few(tests.names, tests.broken)
+        names = few(tests.names, tests.broken)
         return f"project tests that passed before the work now fail (run {tests.run_id}): {names}"
     if not tests.decides:
         return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
     return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
-
-
-def _few(names: tuple[str, ...], count: int) -> str:
-    shown = names[:5]
-    return ", ".join(shown) + (f" and {count - len(shown)} more" if count > len(shown) else "")

@@ -69,29 +69,23 @@ _QUESTIONS = {
 _MARK = "[{section}] "
 
 
-class AskedQuestion(msgspec.Struct, frozen=True):
-    """A question, and the earlier answer that it challenges."""
-
-    question: str
-    presses_on: str | None = None
-
-
-def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> AskedQuestion | None:
-    """The next question; None if no question is left."""
+def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> tuple[str, str | None] | None:
+    """The next question, and the earlier answer that it challenges; None if no question is left."""
     for section, question in _QUESTIONS.items():
         if not spec.says(section):
-            return AskedQuestion(_MARK.format(section=section) + say.text(question))
+            return _MARK.format(section=section) + say.text(question), None
     answered = [item for item in spec.items if item.status == "answered"]
     if answered and not pressed:
-        item = _weakest(answered)
+        # The shortest answer says least.
+        item = min(answered, key=lambda item: (len(item.answer), item.id))
         said = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
         template = "In {id} you said: “{said}” What would prove that wrong, and have you checked it?"
-        return AskedQuestion(say.words(template, id=item.id, said=said), item.id)
+        return say.words(template, id=item.id, said=said), item.id
     if not answered and not pressed:
         question = (
             "[pressure] Which single fact would change this spec if it were different, and how sure are you of it?"
         )
-        return AskedQuestion(say.text(question))
+        return say.text(question), None
     return None
 
 
@@ -99,8 +93,3 @@ def section_of(item: AmbiguityItem) -> str | None:
     """The section for the answer to this question, if the question names one."""
     name, bracket, _ = item.question.removeprefix("[").partition("] ")
     return name if bracket and item.question.startswith("[") and name in _QUESTIONS else None
-
-
-def _weakest(answered: list[AmbiguityItem]) -> AmbiguityItem:
-    """The shortest answer says least."""
-    return min(answered, key=lambda item: (len(item.answer), item.id))

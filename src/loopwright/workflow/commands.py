@@ -51,7 +51,6 @@ class Enter(_Command, frozen=True, kw_only=True):
     transition: Transition
     standing: Standing
     delivery: Delivery | None = None
-    from_review: str | None = None
 
 
 class Archive(_Command, frozen=True, kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -14,7 +13,7 @@ from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
 from loopwright.workflow.documents.spec import entries
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, domain_problem
-from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, Slices, read_slices, render_slices
+from loopwright.workflow.slices import NotSlices, Slices, draft_slices, read_slices, render_slices
 
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
 
@@ -92,9 +91,8 @@ def skeletons(
         "checks": [],
     }
     slices = _slices_of_tasks(tasks, empty) or [empty]
-    listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": slices}
     documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source, say)
-    documents[SLICES] = (json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode()
+    documents[SLICES] = draft_slices(slug, slices)
     # A name that leaves the folder of the change names no file in it.
     return documents | {
         delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n"
@@ -125,8 +123,7 @@ def _slices_of_tasks(tasks: bytes, empty: dict[str, Any]) -> list[dict[str, Any]
 
 
 def _slices(reply: PlanReply) -> Slices:
-    listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": "", "slices": reply.slices}
-    return read_slices(json.dumps(listed, ensure_ascii=False).encode())
+    return read_slices(draft_slices("", reply.slices))
 
 
 def _prose(title: str, slug: str, text: str) -> Page:

@@ -104,6 +104,7 @@ class StageEntered(_Event, frozen=True, kw_only=True, tag="stage.entered"):
     transition: Transition
     subject: str
     delivery: Delivery | None = None
+    # Unused; stored lines have it.
     from_review: str | None = None
 
 

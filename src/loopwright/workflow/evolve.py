@@ -14,7 +14,6 @@ from loopwright.workflow.model import (
     At,
     Building,
     Clarifying,
-    Delivery,
     Done,
     Flight,
     Key,
@@ -166,7 +165,7 @@ def _towards_specs(
         case e.PrecedenceGiven(over=over):
             return replace(workflow, goes_before=(*workflow.goes_before, over))
         case e.ChangeArchived(folder=folder, writes=writes):
-            delivery = _delivery(workflow)
+            delivery = workflow.at.delivery if isinstance(workflow.at, Done | Archived) else None
             there = Archived(change_id=workflow.change_id, delivery=delivery, folder=folder, writes=writes)
             return replace(workflow, at=there)
         case e.ArchiveSettled():
@@ -234,7 +233,7 @@ def _state(event: e.StageEntered) -> At:
         case Stage.PLAN:
             return Planning(spec=event.subject)
         case Stage.BUILD:
-            return Building(plan=event.subject, from_review=event.from_review)
+            return Building(plan=event.subject)
         case Stage.REVIEW:
             return Reviewing(evidence=event.subject)
         case Stage.DONE:
@@ -248,7 +247,3 @@ def _with(workflow: Workflow, key: Key, approval: Approval) -> Workflow:
 def _forget(workflow: Workflow, *keys: Key) -> Workflow:
     """Drop approvals of later stages: those stages will have other contents."""
     return replace(workflow, approvals={key: one for key, one in workflow.approvals.items() if key not in keys})
-
-
-def _delivery(workflow: Workflow) -> Delivery | None:
-    return workflow.at.delivery if isinstance(workflow.at, Done | Archived) else None

@@ -94,6 +94,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return os.path.normpath(f"{folder}/{rest}" if folder is not None else f"{self.folder_path}/{name}")
 
     @property
+    def readable_slices(self) -> Slices:
+        """The slices of the plan; none if they are missing or can't be read."""
+        return self.slices if isinstance(self.slices, Slices) else Slices(())
+
+    @property
+    def requirements(self) -> dict[str, tuple[str, ...]]:
+        """The requirements that the change touches, by domain."""
+        return {domain: delta.requirements for domain, delta in self.deltas.items()}
+
+    @property
     def delta_parts(self) -> dict[str, str]:
         """Digests of the delta, by name: a part of what the plan's approval covers."""
         return {name: digest for name, digest in self.plan_parts.items() if name.startswith(DELTA_PART)}

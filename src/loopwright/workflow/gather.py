@@ -22,7 +22,7 @@ from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
 from loopwright.workflow.manifest import BadManifest, read_manifest
 from loopwright.workflow.model import Done, Planning, Stage, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
-from loopwright.workflow.seal import Judges, is_script, judges_of
+from loopwright.workflow.seal import Judges, judges_of, script_texts
 from loopwright.workflow.slices import NotSlices, Slices, read_slices
 from loopwright.workspace.layout import WorkflowPaths
 
@@ -188,10 +188,7 @@ def _hidden(folder: Path) -> dict[str, str]:
 
 def find_judges(root: Path, slices: Slices, gates: Gates) -> Judges:
     """The judges of the project: the files that plan, settings and their scripts name."""
-    first = judges_of(slices, gates.seal)
-    scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
-    texts = [read_regular_file(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
-    return judges_of(slices, gates.seal, texts) if texts else first
+    return judges_of(slices, gates.seal, script_texts(root, judges_of(slices, gates.seal)))
 
 
 def digest_of_judge(root: Path, path: str, judges: Judges) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -72,11 +71,6 @@ def _delta(path: Path, domain: str) -> Delta | Damaged:
     return found
 
 
-def _delta_of(change: Path, domain: str) -> Delta | None:
-    found = _delta(change / "specs" / domain / "spec.md", domain)
-    return found if isinstance(found, Delta) else None
-
-
 def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | None) -> Merged | Conflicts:
     """The current spec with a delta merged in, or the conflicts."""
     living = living_of(layout, delta.domain)
@@ -107,12 +101,11 @@ def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damag
     ours = [one for one in deltas.values() if isinstance(one, Delta)]
     found: dict[str, tuple[Conflict, ...]] = {}
     for name in _changes(layout):
+        if name == change_id:
+            continue
         # Reads only deltas of the same domains: there may be a thousand changes.
-        theirs = [
-            one
-            for mine in ours
-            if name != change_id and (one := _delta_of(layout.change(name), mine.domain)) is not None
-        ]
+        paths = ((delta.domain, layout.change(name) / "specs" / delta.domain / "spec.md") for delta in ours)
+        theirs = [delta for domain, path in paths if isinstance(delta := _delta(path, domain), Delta)]
         if theirs and (both := conflicts_between({change_id: ours, name: theirs})):
             found[name] = both
     return found
@@ -183,7 +176,7 @@ class Proof(_Value, frozen=True, kw_only=True):
 
 
 class SpecChecks(_Value, frozen=True, kw_only=True):
-    """One domain's."""
+    """`checks.json`: the proofs of one domain."""
 
     schema_version: Literal[1] = 1
     domain: str
@@ -223,12 +216,11 @@ def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]
 
 def checks_with(path: Path, delta: Delta, workflow: Workflow, slices: Slices) -> bytes:
     """The current file with the delta of a workflow merged in."""
-    proofs = partial(_proof, workflow, slices, delta.domain)
-    return codec.to_json(merge_checks(read_checks(path, delta.domain), delta, proofs))
 
+    def proof(name: str) -> Proof:
+        return proof_of(workflow, slices, f"{delta.domain}: {name}")
 
-def _proof(workflow: Workflow, slices: Slices, domain: str, name: str) -> Proof:
-    return proof_of(workflow, slices, f"{domain}: {name}")
+    return codec.to_json(merge_checks(read_checks(path, delta.domain), delta, proof))
 
 
 def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:

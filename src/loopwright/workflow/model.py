@@ -77,8 +77,10 @@ _KEYS: Mapping[Transition, Key] = {
     Transition.REVIEW_CLARIFY: Key.ROLLBACK,
     Transition.REVIEW_DONE: Key.COMPLETE,
 }
+FORWARD: Mapping[Stage, Transition] = {
+    transition.origin: transition for transition in Transition if not transition.is_rollback
+}
 Verdict = Literal["approve", "request-changes"]
-Smell = Literal["pass", "warn", "block"]
 
 
 class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -331,7 +333,6 @@ class Building(_Value, frozen=True, kw_only=True, tag="build"):
 
     plan: str
     loop_id: str | None = None
-    from_review: str | None = None
     # Whether the work is tidied up, in a profile that does so.
     deslop: bool = True
 

@@ -23,13 +23,12 @@ _WHY_DELTA = {
 def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """All blockers at once."""
     yield from _reviews(workflow, facts)
-    if facts.package_status == "missing":
-        yield blocker(Family.PLAN_PACKAGE, "missing", slug=workflow.slug, state="missing")
-        yield from _content(workflow, facts)
-        return
-    if facts.package_status != "complete":
-        yield blocker(Family.PLAN_PACKAGE, facts.package_status, slug=workflow.slug, state=facts.package_status)
+    status = facts.package_status
+    if status != "complete":
+        yield blocker(Family.PLAN_PACKAGE, status, slug=workflow.slug, state=status)
     yield from _content(workflow, facts)
+    if status == "missing":
+        return
     yield from _documents(workflow, facts)
     yield from change_blockers(workflow, facts)
     yield from spec_conflicts(workflow, facts, _FIT)

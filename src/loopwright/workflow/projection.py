@@ -9,6 +9,7 @@ import msgspec
 from loopwright.workflow.advice import authorizations, evidence_chain, next_command
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import (
+    FORWARD,
     Approved,
     Archived,
     Done,
@@ -77,18 +78,14 @@ def stage_status(workflow: Workflow, standing: Standing) -> str:
         return "completed"
     if workflow.review is not None and workflow.review.verdict == "request-changes":
         return "pending-rework"
-    return "awaiting-approval" if _forward_is_ready(workflow, standing) else "blocked"
+    is_ready = not standing.readiness.before(FORWARD[workflow.stage].target)
+    return "awaiting-approval" if is_ready else "blocked"
 
 
 def _archive_status(workflow: Workflow) -> str:
     if not isinstance(workflow.at, Archived):
         return "active"
     return "archiving" if workflow.at.pending else "archived"
-
-
-def _forward_is_ready(workflow: Workflow, standing: Standing) -> bool:
-    forward = next((one for one in Transition if one.origin is workflow.stage and not one.is_rollback), None)
-    return forward is not None and not standing.readiness.before(forward.target)
 
 
 def _asked(workflow: Workflow) -> Transition | None:

@@ -20,8 +20,7 @@ from loopwright.workflow.facts import DELTA_PART, Damaged, Facts, Missing
 from loopwright.workflow.model import Archived, Done, Key, Stage, Subject, Transition, UsedApproval, Workflow
 from loopwright.workflow.package import delta_of
 from loopwright.workflow.plan_gate import before_build, change_blockers, lacking, spec_conflicts
-from loopwright.workflow.slices import Slices
-from loopwright.workflow.standing import Readiness, Standing, broken_promises
+from loopwright.workflow.standing import Readiness, Standing, moved_approvals, void_approval
 
 
 def standing_of(workflow: Workflow, facts: Facts) -> Standing:
@@ -37,13 +36,13 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
         Transition.REVIEW_CLARIFY: spec,
     }
     so_far = Standing(Readiness(), subjects)
-    plan_blockers, moved = tuple(before_build(workflow, facts)), broken_promises(workflow, so_far, Key.BUILD)
+    plan_blockers, moved = tuple(before_build(workflow, facts)), moved_approvals(workflow, so_far, Key.BUILD)
     return Standing(
         Readiness(
             plan=tuple(_before_plan(workflow, facts)),
-            build=(*broken_promises(workflow, so_far, Key.PLAN), *plan_blockers),
+            build=(*moved_approvals(workflow, so_far, Key.PLAN), *plan_blockers),
             review=(
-                *broken_promises(workflow, so_far, Key.PLAN),
+                *moved_approvals(workflow, so_far, Key.PLAN),
                 # The current plan can be approved only if it can be built.
                 *(plan_blockers if moved else ()),
                 *moved,
@@ -52,7 +51,7 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
             done=(
                 *(
                     replace(one, next=f"loopwright review {workflow.slug}")
-                    for one in broken_promises(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW)
+                    for one in moved_approvals(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW)
                 ),
                 *before_done(workflow, facts),
             ),
@@ -65,20 +64,11 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
 def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """Blockers between clarifying and planning, in the contract's order."""
     slug, spec = workflow.slug, facts.spec
-    if isinstance(spec, Missing):
-        yield blocker(
-            Family.SPEC,
-            "missing",
-            slug=slug,
-            spec=facts.spec_path,
-            problem="the file is missing",
-            objects=facts.objects_path,
+    if isinstance(spec, Missing | Damaged):
+        suffix, problem = (
+            ("missing", "the file is missing") if isinstance(spec, Missing) else ("invalid", spec.sentence())
         )
-        return
-    if isinstance(spec, Damaged):
-        yield blocker(
-            Family.SPEC, "invalid", slug=slug, spec=facts.spec_path, problem=spec.sentence(), objects=facts.objects_path
-        )
+        yield blocker(Family.SPEC, suffix, spec=facts.spec_path, problem=problem, objects=facts.objects_path)
         return
     if spec.open_items:
         names = [item.id for item in spec.open_items]
@@ -207,23 +197,15 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     accepted = workflow.fitted or {
         name: digest for name, digest in approval.subject.parts.items() if name.startswith(DELTA_PART)
     }
-    now = facts.delta_parts
-    changed = sorted(name for name in now.keys() | accepted.keys() if now.get(name) != accepted.get(name))
-    if changed:
-        at = approval.transition
-        void = blocker(
-            Family.APPROVAL_VOID, Key.BUILD.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
-            target=at.target.value, changed=", ".join(changed[:5]),
-        )  # fmt: skip
+    if changed := Subject(parts=facts.delta_parts).changed_since(Subject(parts=accepted)):
+        void = void_approval(workflow, approval.transition, ", ".join(changed[:5]))
         yield replace(void, next="restore it, or confirm it: " + _FIT.format(slug=workflow.slug))
 
 
 def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """Every requirement of the delta needs proof: a run of Loopwright, or a person's signature."""
-    slices = facts.slices if isinstance(facts.slices, Slices) else Slices(())
-    wanted = {domain: one.requirements for domain, one in facts.deltas.items()}
-    audit = audited(workflow, slices, wanted)
-    names = [f"{domain}: {name}" for domain, listed in wanted.items() for name in listed]
+    audit = audited(workflow, facts)
+    names = [f"{domain}: {name}" for domain, listed in facts.requirements.items() for name in listed]
     missing = [name for name in names if not audit.covers(name)]
     if missing:
         found = blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=", ".join(missing[:5]))

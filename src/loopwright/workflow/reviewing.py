@@ -8,11 +8,11 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from loopwright.kernel import codec
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents.page import new_page
 from loopwright.workflow.model import Review, Stage, Verdict
 
-Severity = Literal["info", "minor", "major", "critical"]
 # The patch that was reviewed.
 REVIEWED = "review-support/reviewed.patch"
 _BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class CodeReview(msgspec.Struct, frozen=True, kw_only=True):
     """A reviewer's answer about the code."""
 
-    verdict: Literal["approve", "request-changes"]
+    verdict: Verdict
     findings: list[Finding] = []
     rollback_target: Literal["build", "plan", "clarify"] | None = None
     summary: str = ""
@@ -127,14 +127,12 @@ def report(
 
 def support(document: msgspec.Struct | None, why_not: str) -> bytes:
     """A reviewer's answer as given, or why no reviewer was asked."""
-    record = msgspec.to_builtins(document) if document is not None else {"verdict": "skipped", "why": why_not}
-    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
+    return codec.to_json(document if document is not None else {"verdict": "skipped", "why": why_not})
 
 
 def heard(document: msgspec.Struct, by: str, shown: str) -> bytes:
     """An answer while another review is pending, with its reviewer and the digest of what the reviewer saw."""
-    record = {**msgspec.to_builtins(document), _HEARD: {"by": by, "shown": shown}}
-    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
+    return codec.to_json({**msgspec.to_builtins(document), _HEARD: {"by": by, "shown": shown}})
 
 
 def heard_before(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:

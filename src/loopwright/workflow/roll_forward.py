@@ -51,7 +51,7 @@ def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ..
         write_durably(path, data)
     for write in at.pending:
         remove_stale_temporaries((root / write.path).parent)
-    _move(paths.layout, at)
+    move_folder(paths.layout.change(at.change_id), root / at.folder)
     _sync_folders(root, [*(write.path for write in at.pending), at.folder])
     return ()
 
@@ -108,10 +108,6 @@ def _sync_folders(root: Path, names: list[str]) -> None:
         for folder in sorted(folders, reverse=True):
             if (root / folder).is_dir():
                 sync_folder(root / folder)
-
-
-def _move(layout: Layout, at: Archived) -> None:
-    move_folder(layout.change(at.change_id), layout.root / at.folder)
 
 
 def move_folder(source: Path, target: Path) -> None:

@@ -194,10 +194,7 @@ def _entered(workflow: Workflow, command: c.Enter) -> Decision:
         said = f"{workflow.slug} is not ready for {transition.target.value}"
         return _blocked(workflow, _GATES[transition], said, blockers)
     entered = e.StageEntered(
-        transition=transition,
-        subject=command.standing.subject(transition).hash,
-        delivery=command.delivery,
-        from_review=command.from_review,
+        transition=transition, subject=command.standing.subject(transition).hash, delivery=command.delivery
     )
     return Accepted((entered,))
 

@@ -137,11 +137,6 @@ def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[st
     )
 
 
-def is_script(path: str) -> bool:
-    """Whether a judge is itself a list of commands."""
-    return path.endswith(_SCRIPTS)
-
-
 def paths_in(command: str, cwd: str = "") -> list[str]:
     """Words of a command that may be files or folders of the project."""
     found: list[str] = []
@@ -225,6 +220,11 @@ def find_test_files(root: Path, command: str, seal: tuple[str, ...] = ()) -> Jud
     """
     named = (*seal, *(path for path in paths_in(command) if (root / path).is_file()))
     first = judges_of(Slices(()), named, (command,))
-    scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
-    texts = [read_regular_file(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
+    texts = script_texts(root, first)
     return replace(judges_of(Slices(()), named, (command, *texts)), commands=(command,))
+
+
+def script_texts(root: Path, judges: Judges) -> list[str]:
+    """The texts of the judges that are lists of commands."""
+    scripts = (root / path for path in judges.patterns if path.endswith(_SCRIPTS))
+    return [read_regular_file(path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts if path.is_file()]

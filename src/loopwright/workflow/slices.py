@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from loopwright.kernel import codec
 from loopwright.kernel.digest import digest_of
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 from loopwright.workflow.documents.page import PageProblem
@@ -106,9 +107,14 @@ def read_slices(data: bytes) -> Slices:
 
 def render_slices(workflow: str, slices: Slices) -> bytes:
     """The file's bytes."""
-    listed = [_document(one) for one in slices.slices]
-    document = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": workflow, "slices": listed}
-    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+    return draft_slices(workflow, [_document(one) for one in slices.slices])
+
+
+def draft_slices(workflow: str, slices: list[dict[str, Any]]) -> bytes:
+    """The file's bytes for slices that may be incomplete."""
+    return codec.to_json(
+        {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": workflow, "slices": slices}
+    )
 
 
 def _document(one: Slice) -> dict[str, Any]:

@@ -74,37 +74,38 @@ def authorization_blockers(workflow: Workflow, transition: Transition, standing:
     """Why this transition is not authorized now."""
     key = transition.key
     approval = workflow.approval(key)
-    named = {
-        "slug": workflow.slug,
-        "transition": transition.value,
-        "origin": transition.origin.value,
-        "target": transition.target.value,
-    }
+    named = _named(workflow, transition)
     if isinstance(approval, Rejected) and approval.transition is transition:
         return (blocker(Family.APPROVAL_REJECTED, key.value, by=approval.by, reason=approval.reason, **named),)
     if not isinstance(approval, Approved) or approval.transition is not transition:
         return (blocker(Family.APPROVAL_MISSING, key.value, **named),)
     if changed := void_parts(approval, standing):
-        return (blocker(Family.APPROVAL_VOID, key.value, changed=_few(changed), **named),)
+        return (void_approval(workflow, transition, few(changed)),)
     return ()
 
 
-def broken_promises(workflow: Workflow, standing: Standing, *keys: Key) -> tuple[Blocker, ...]:
+def moved_approvals(workflow: Workflow, standing: Standing, *keys: Key) -> tuple[Blocker, ...]:
     """Used approvals whose subject changed under the work."""
-    found = []
-    for key in keys:
-        approval = workflow.approval(key)
-        if isinstance(approval, UsedApproval) and (changed := void_parts(approval, standing)):
-            at = approval.transition
-            found.append(
-                blocker(
-                    Family.APPROVAL_VOID, key.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
-                    target=at.target.value, changed=_few(changed),
-                )
-            )  # fmt: skip
-    return tuple(found)
+    approvals = [approval for key in keys if isinstance(approval := workflow.approval(key), UsedApproval)]
+    changes = [(approval.transition, void_parts(approval, standing)) for approval in approvals]
+    return tuple(void_approval(workflow, transition, few(changed)) for transition, changed in changes if changed)
 
 
-def _few(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+def void_approval(workflow: Workflow, transition: Transition, changed: str) -> Blocker:
+    """The blocker for an approval that is void because of these changed parts."""
+    return blocker(Family.APPROVAL_VOID, transition.key.value, changed=changed, **_named(workflow, transition))
+
+
+def _named(workflow: Workflow, transition: Transition) -> dict[str, str]:
+    return {
+        "slug": workflow.slug,
+        "transition": transition.value,
+        "origin": transition.origin.value,
+        "target": transition.target.value,
+    }
+
+
+def few(names: tuple[str, ...], count: int | None = None) -> str:
+    """The first of these names; `count` is the number of all, if `names` are only some."""
+    more = (len(names) if count is None else count) - 5
+    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")

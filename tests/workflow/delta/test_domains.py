@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.delta.model import Delta, Removed, Renamed, Scenario
-from loopwright.workflow.delta.write import composed, requirement
+from loopwright.workflow.delta.model import Delta, Removed, Renamed
+from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.delta.write import composed
 from loopwright.workflow.package import LONGEST, domain_problem
 
 
@@ -53,7 +54,8 @@ def test_a_name_that_is_refused_says_why(name, reason):
 
 
 def test_all_domains_in_one_view():
-    ring = requirement("Ring", "It SHALL ring.", [Scenario("Works", "- **THEN** so")])
+    text = b"## ADDED Requirements\n\n### Requirement: Ring\nIt SHALL ring.\n\n#### Scenario: Works\n- **THEN** so\n"
+    (ring,) = read_delta(text, "b").added
     deltas = [
         Delta("b", added=(ring,), removed=(Removed("Old", "unused", "none"),)),
         Delta("a/c", renamed=(Renamed("X", "Y"),), modified=(ring,), purpose="What it is for."),

@@ -17,10 +17,8 @@ from loopwright.workflow.delta.model import (
     Operation,
     Removed,
     Renamed,
-    Scenario,
 )
 from loopwright.workflow.delta.read import read_delta, read_living
-from loopwright.workflow.delta.write import requirement
 
 SPEC = """\
 # Doors
@@ -55,7 +53,8 @@ It MUST lock.
 
 
 def made(name, text="It SHALL do so.", *scenarios):
-    return requirement(name, text, [Scenario(one, "- **THEN** so") for one in scenarios or ("Works",)])
+    examples = "".join(f"\n\n#### Scenario: {one}\n- **THEN** so" for one in scenarios or ("Works",))
+    return read_delta(f"## ADDED Requirements\n\n### Requirement: {name}\n{text}{examples}\n".encode(), "d").added[0]
 
 
 def spec_of(text=SPEC):
@@ -199,7 +198,7 @@ def test_every_conflict_is_named_at_once_with_the_earlier_change():
         ("Close", "was changed after the change was planned (chg-b: MODIFIED)"),
         ("Ring", "already exists (chg-b: ADDED)"),
     ]
-    assert {one.code for one in result.conflicts} == {"spec_conflict_doors"}
+    assert {one.domain for one in result.conflicts} == {"doors"}
 
 
 def test_openspecs_changes_to_blank_lines_are_no_conflict():

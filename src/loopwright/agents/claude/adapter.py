@@ -148,7 +148,7 @@ def outcome(
     result = stream.result or {}
     is_well = result.get("subtype") == "success" and not result.get("is_error")
     if ran.timed_out or not is_well or result.get("stop_reason") == "refusal":
-        failed = no_answer(turn, ran, "claude", _by_code(stream), _said(stream), session, stream.ends_at)
+        failed = no_answer(turn, ran, "claude", _by_code(stream), _failure_message(stream), session, stream.ends_at)
         return replace(failed, denials=denials_in(result), stop_reason=str(result.get("stop_reason") or ""))
     tokens = tokens_in(result.get("usage"))
     usd, source = _cost(result, is_resumed, price(stream.model, tokens))
@@ -181,7 +181,7 @@ def _by_code(stream: ClaudeStream) -> Reason | None:
     )
 
 
-def _said(stream: ClaudeStream) -> str:
+def _failure_message(stream: ClaudeStream) -> str:
     result = stream.result
     if result is None:
         return f"the model answered with status {stream.status}" if stream.status is not None else ""

@@ -32,7 +32,7 @@ def shown(line: bytes) -> str | None:
         case "system", "permission_denied":
             return f"denied: {event.get('tool_name')}"
         case "assistant", _:
-            return "\n".join(_said(block) for block in _blocks(event)) or None
+            return "\n".join(_block_shown(block) for block in _blocks(event)) or None
         case "user", _:
             failed = [block for block in _blocks(event) if block.get("is_error")]
             return "\n".join(f"  failed: {short(block.get('content'))}" for block in failed) or None
@@ -183,7 +183,7 @@ def _blocks(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _said(block: Mapping[str, Any]) -> str:
+def _block_shown(block: Mapping[str, Any]) -> str:
     if block.get("type") == "tool_use":
         return f"→ {called(block.get('name'), block.get('input'), _ABOUT)}"
     return str(block.get("text") or "")

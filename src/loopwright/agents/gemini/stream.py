@@ -101,7 +101,7 @@ class GeminiStream:
         self.session = session
         self.has_begun = False
         # The text since the last tool; the session's file has it more reliably.
-        self._said = ""
+        self._streamed = ""
         self._answer: str | None = None
         self.by_model: dict[str, Tokens] = {}
         # "success" or "error"; None for an end without a result.
@@ -114,7 +114,7 @@ class GeminiStream:
     @property
     def text(self) -> str:
         """The answer's text."""
-        return self._said if self._answer is None else self._answer
+        return self._streamed if self._answer is None else self._answer
 
     @property
     def reason(self) -> str:
@@ -162,9 +162,9 @@ class GeminiStream:
             case "init":
                 self.has_begun = True
             case "message" if event.get("role") == "assistant":
-                self._said += str(event.get("content") or "")
+                self._streamed += str(event.get("content") or "")
             case "tool_use":
-                self._said, self._answer = "", None
+                self._streamed, self._answer = "", None
                 self._called[str(event.get("tool_id"))] = str(event.get("tool_name")), event.get("parameters")
             case "tool_result":
                 self._done(event)

@@ -147,7 +147,7 @@ def _line_of_a_lone_dollar(text: str) -> int:
     return 1
 
 
-def problems_in_words(unusable: Sequence[UnusablePrompt]) -> str:
+def problem_list(unusable: Sequence[UnusablePrompt]) -> str:
     """The problems of all unusable files, in one line."""
     return "; ".join(f"{shown(prompt.path)}: {prompt.why}" for prompt in unusable)
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import Any
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.cli.language import catalogue, message, translate
 from loopwright.cli.plain import echo, echo_json, put
 from loopwright.kernel.cells import one_line, wrapped
@@ -103,7 +103,7 @@ def _echo_work(loop: Loop) -> None:
         translate(f"Tasks, {done} of {len(loop.tasks)} done"),
         [line for task in loop.tasks for line in _of_task(loop, task)],
     )
-    _echo_section(message("Agents"), [translate(takeover_in_words(takeover)) for takeover in loop.takeovers])
+    _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = translate(f"run {loop.validation.run_id or 'by another tool'}")
         _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run])

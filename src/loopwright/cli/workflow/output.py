@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from loopwright.agents.failover import takeover_in_words
+from loopwright.agents.failover import takeover_sentence
 from loopwright.cli.language import message, translate
 from loopwright.cli.loop.output import price_note
 from loopwright.cli.options import context_of
@@ -73,7 +73,7 @@ def _echo_details(view: WorkflowView) -> None:
     if view.flight is not None:
         _echo_autopilot(view.flight)
     for takeover in view.takeovers:
-        put(f"  {translate(takeover_in_words(takeover))}")
+        put(f"  {translate(takeover_sentence(takeover))}")
     for link in view.chain:
         put(f"  {translate(link.claim)}? {translate(link.basis)}; {translate(link.implication)}")
     for decision in view.workflow.decisions:

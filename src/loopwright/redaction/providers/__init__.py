@@ -1,1 +1,1 @@
-"""The shipped rules, one file per field of trade. A rule is a row: name, provider, keywords; pattern; hits; misses."""
+"""The shipped rules, one file per field of trade. A rule is a row: name, provider, then its shape or its pattern."""

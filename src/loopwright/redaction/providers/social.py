@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import SecretRule
-from loopwright.redaction.providers.parts import assigned, given, named, spellings
+from loopwright.redaction.providers.parts import assigned_rule, given, named, spellings
 
 RULES: tuple[SecretRule, ...] = (
     SecretRule("facebook-access-token", "Facebook", ("eaa",),
@@ -72,14 +72,8 @@ RULES: tuple[SecretRule, ...] = (
         r"\bvk1\.a\.[A-Za-z0-9_-]{80,}",
         hits=("VK_TOKEN=vk1.a.<base64url:200>",),
         misses=("vk1.a.<alnum:8>", "xvk1.a.<base64url:200>", "vk1.a...")),
-    SecretRule("strava-client-secret", "Strava", ("strava",),
-        assigned("strava", r"[0-9a-f]{40}"),
-        hits=("STRAVA_CLIENT_SECRET=<hex:40>", "strava_refresh_token: <hex:40>"),
-        misses=("STRAVA_CLIENT_SECRET=<hex:8>", "strava commit <hex:40>", "STRAVA_CLIENT_SECRET=$SECRET")),
-    SecretRule("unsplash-key", "Unsplash", ("unsplash",),
-        assigned("unsplash", r"[A-Za-z0-9_-]{43}"),
-        hits=("UNSPLASH_ACCESS_KEY=<base64url:43>",),
-        misses=("UNSPLASH_ACCESS_KEY=<alnum:8>", "UNSPLASH_ACCESS_KEY=$KEY", "unsplash photo <alnum:11>")),
+    assigned_rule("strava-client-secret", "Strava", "strava", "<hex:40>"),
+    assigned_rule("unsplash-key", "Unsplash", "unsplash", "<base64url:43>", misses=("unsplash photo <alnum:11>",)),
     SecretRule("mapbox-secret-token", "Mapbox", ("sk.eyj",),
         r"\bsk\.eyJ[A-Za-z0-9_-]{40,200}\.[A-Za-z0-9_-]{20,30}",
         hits=("MAPBOX_TOKEN=sk.eyJ<base64url:80>.<base64url:22>",),
@@ -98,10 +92,7 @@ RULES: tuple[SecretRule, ...] = (
         hits=("OPENWEATHER_API_KEY=<hex:32>", "api.openweathermap.org/data/2.5/weather?q=Bern&appid=<hex:32>",
               "OWM_API_KEY=<hex:32>"),
         misses=("OPENWEATHER_API_KEY=<hex:8>", "appid={API key}", "OPENWEATHER_API_KEY=$KEY")),
-    SecretRule("yelp-api-key", "Yelp", ("yelp",),
-        assigned("yelp", r"[A-Za-z0-9_-]{128}"),
-        hits=("YELP_API_KEY=<base64url:128>",),
-        misses=("YELP_API_KEY=<alnum:8>", "YELP_API_KEY=$KEY", "yelp <base64url:128>")),
+    assigned_rule("yelp-api-key", "Yelp", "yelp", "<base64url:128>"),
     SecretRule("maxmind-license-key", "MaxMind", ("_mmk",),
         r"\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b",
         hits=("MAXMIND_LICENSE_KEY=<alnum:6>_<alnum:29>_mmk",),

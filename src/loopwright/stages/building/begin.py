@@ -15,12 +15,19 @@ from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
 from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
 from loopwright.stages.agent_choice import require_agent
-from loopwright.stages.building.controls import Tell, control_on_base
+from loopwright.stages.building.controls import control_on_base
 from loopwright.stages.building.lanes import BuildLanes
-from loopwright.stages.context import Context, loops_of, workflows_of
-from loopwright.stages.loop_control import LoopRequest, create_loop, has_worker, lift_holds, pending_task
-from loopwright.stages.loop_words import answer_decision, fit, fit_words
-from loopwright.stages.names import slug_of
+from loopwright.stages.context import Context, Tell, loops_of, tell_nothing, workflows_of
+from loopwright.stages.loop_control import (
+    LoopRequest,
+    answer_decision,
+    create_loop,
+    has_worker,
+    lift_holds,
+    pending_task,
+)
+from loopwright.stages.loop_texts import checked_text, required_text
+from loopwright.stages.names import slug_from, slug_of
 from loopwright.stages.person import actor, require_person
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
@@ -30,7 +37,6 @@ from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
 from loopwright.workflow.model import Building, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
-from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
@@ -52,13 +58,23 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     gives_more: bool = True
 
 
-def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
-    """Enter the stage if the workflow has not entered it, and make the loop that builds; return its id."""
+def begin_build(
+    context: Context,
+    name: str,
+    request: BuildRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> str:
+    """Start the build of an approved plan, or continue it; returns the id of its loop, for `drive`.
+
+    `name` is the name of the workflow, or the path of its PRD.
+    """
+    slug = slug_from(name)
     request = _with_agent(context, slug, request)
     # Invalid prompts and agent names are reported before the stage is entered.
     context.prompts()
     context.require_agents()
-    base = _controlled(context, slug, tell, cancellation)
+    base = _controlled(context, slug, tell, cancellation or Cancellation())
     with workflows_of(context).changing(slug) as opened:
         _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
@@ -97,12 +113,13 @@ def _enter(opened: Opened, base_tree: str) -> None:
             return
         case Planning():
             standing = opened.standing(base_tree=base_tree)
-            if "plan_package_missing" in {one.code for one in standing.readiness.build}:
+            blockers = standing.readiness.build
+            if "plan_package_missing" in {blocker.code for blocker in blockers}:
                 raise WorkflowRefused(
                     "build_requires_workflow_plan_artifacts",
                     f"{opened.workflow.slug} has no plan yet",
                     next_command=f"loopwright plan {opened.workflow.slug}",
-                    blockers=tuple((one.code, one.message, one.next) for one in standing.readiness.build),
+                    blockers=tuple((blocker.code, blocker.message, blocker.next) for blocker in blockers),
                 )
             opened.apply(c.Enter(transition=Transition.PLAN_BUILD, standing=standing), "tool")
         case Reviewing():
@@ -115,20 +132,20 @@ def _enter(opened: Opened, base_tree: str) -> None:
             )
 
 
-def _new_loop(context: Context, workflow: Workflow, facts: Facts, request: BuildRequest) -> str:
-    slices = facts.slices.slices if isinstance(facts.slices, Slices) else ()
-    wanted = LoopRequest(
+def _new_loop(context: Context, workflow: Workflow, facts: Facts, build: BuildRequest) -> str:
+    slices = facts.readable_slices.slices
+    request = LoopRequest(
         title=f"build {workflow.slug}",
         description=workflow.idea,
         # A pass is develop, validate and a fix; the slices come first.
-        max_iterations=len(slices) + _passes(context, request),
-        agent=request.agent,
+        max_iterations=len(slices) + _passes(context, build),
+        agent=build.agent,
         tags=("build", workflow.slug),
-        tasks=tuple(f"{one.title}: {one.behavior}" for one in slices),
-        task_ids=tuple(one.id for one in slices),
+        tasks=tuple(f"{piece.title}: {piece.behavior}" for piece in slices),
+        task_ids=tuple(piece.id for piece in slices),
         workflow=workflow.slug,
     )
-    return create_loop(context, wanted).loop_id
+    return create_loop(context, request).loop_id
 
 
 def _passes(context: Context, request: BuildRequest) -> int:
@@ -143,7 +160,6 @@ def _going_on(
     if has_worker(context, loop_id):
         return
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
-        require_person(context.environment, "loop resume")
         lift_holds(context, loop_id)  # a person who types `build` wants the loop to continue
         return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
@@ -173,18 +189,23 @@ def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
 def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, agent: str) -> None:
     """Start another attempt of a loop that has ended, with a new task if there is one."""
     require_person(context.environment, "loop retry --max-iterations")
-    description = fit_words(context, "a task", task) if task else ""
+    description = required_text(context, "a task", task) if task else ""
     with loops_of(context).changing(loop_id) as opened:
         if description:
-            added = pending_task(context, opened.loop, description, tool=fit(context, "the tool", agent))
+            added = pending_task(context, opened.loop, description, tool=checked_text(context, "the tool", agent))
             opened.apply(loop_events.TaskAdded(task=added), actor())
         opened.apply(c_loop.Retry(max_iterations=max_iterations), actor())
 
 
 def return_to_build(
-    context: Context, report: Path, request: BuildRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    report: Path,
+    request: BuildRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> str:
-    """Consent to the rework that a review asked for, and begin the build; return the id of its loop."""
+    """Build again after a review that requested changes; the caller approves the way back."""
+    require_person(context.environment, "build --from-review")
     if not report.is_file():
         raise WorkflowRefused(
             "build_from_review_artifact_missing",
@@ -211,11 +232,11 @@ def slug_of_report(report: Path) -> str:
 
 def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
     """Copy answers of people into the loop that a crash kept from it."""
-    open_there = {one.id for one in loops_of(context).load(loop_id).decisions if one.answer is None}
-    for one in workflow.decisions:
-        if one.answer and one.id in open_there:
-            require_person(context.environment, "loop answer")
-            answer_decision(context, loop_id, one.id, one.answer)
+    asked = loops_of(context).load(loop_id).decisions
+    open_there = {decision.id for decision in asked if decision.answer is None}
+    for decision in workflow.decisions:
+        if decision.answer and decision.id in open_there:
+            answer_decision(context, loop_id, decision.id, decision.answer)
 
 
 def _manifest(context: Context, workflow: Workflow) -> bytes:

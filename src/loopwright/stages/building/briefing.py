@@ -15,7 +15,6 @@ from loopwright.kernel.files import clear_path, replace_without_sync
 from loopwright.loop.model import Loop, Running, Task, TaskKind
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
-from loopwright.stages.building.checking import slices_of
 from loopwright.stages.building.lanes import PATCH, BuildLanes
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow import manifest
@@ -39,7 +38,7 @@ class SliceBriefing:
         self._task = task
         self._lanes = lanes
         self._gate = gate
-        self._slices = slices_of(snapshot)
+        self._slices = snapshot.facts.readable_slices
         self._seals = snapshot.workflow.seals
 
     def prompt(self) -> str:

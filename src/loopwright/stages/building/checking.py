@@ -16,8 +16,7 @@ from loopwright.runner.request import Finished, Observer, RunRequest
 from loopwright.runner.run_plan import run_plan
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.context import Context
-from loopwright.workflow.slices import Check, Slices
-from loopwright.workflow.store import Snapshot
+from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import CheckRun
 
 _FAILS_THE_RUN = ("STEP_FAILED",)
@@ -53,12 +52,6 @@ def run_checks(
 def hidden_folder(context: Context, slug: str) -> Path:
     """The folder of the files of hidden checks."""
     return context.layout.workflow(slug).folder / "hidden"
-
-
-def slices_of(snapshot: Snapshot) -> Slices:
-    """The slices of the plan; none if the plan can't be read."""
-    slices = snapshot.facts.slices
-    return slices if isinstance(slices, Slices) else Slices(())
 
 
 def check_runs(finished: Finished, checks: tuple[Check, ...]) -> dict[str, CheckRun]:

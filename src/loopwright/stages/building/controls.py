@@ -5,7 +5,7 @@ A check that passes on the base proves nothing. A check that passes with a broke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -19,14 +19,12 @@ from loopwright.sandbox.open import project_tree
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, run_checks
-from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.context import Context, Tell, loops_of, workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow.cheating import broken, broken_command, judged_by
 from loopwright.workflow.model import Control
-from loopwright.workflow.slices import Check, Slices
+from loopwright.workflow.slices import Check
 from loopwright.workflow.store import Snapshot
-
-Tell = Callable[[str], None]
 
 
 def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> str:
@@ -45,8 +43,8 @@ def run_on_base(
 
     Returns the tree of the project, and what must be recorded; empty if there is no check, or nothing new.
     """
-    slug, slices, known = snapshot.workflow.slug, snapshot.facts.slices, snapshot.workflow.controls
-    if not isinstance(slices, Slices) or not slices.checks:
+    slug, slices, known = snapshot.workflow.slug, snapshot.facts.readable_slices, snapshot.workflow.controls
+    if not slices.checks:
         return "", {}
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
         # Uncommitted changes are part of the tree.
@@ -95,7 +93,7 @@ def control(
     if seen.beside:
         alone = run_checks(
             context, slug, checks, name="alone", sandbox=work, cancellation=cancellation,
-            observer=_Without(tuple(seen.beside), hidden),
+            observer=_Altered(hidden, removed=seen.beside),
         )  # fmt: skip
         if not all(run.passed for run in check_runs(alone, checks).values()):
             steering = dict(seen.beside)
@@ -125,40 +123,27 @@ def _immune(
         return ()
     done = run_checks(
         context, slug, tuple(altered), name="broken-judges", sandbox=work, cancellation=cancellation,
-        observer=_Broken(tuple(dict.fromkeys(files)), hidden),
+        observer=_Altered(hidden, broken=dict.fromkeys(files)),
     )  # fmt: skip
     return tuple(name for name, run in check_runs(done, tuple(altered)).items() if run.passed)
 
 
-class _Without:
-    """Removes files before the checks."""
+class _Altered:
+    """Changes the work before the checks: removes files, and replaces judges by versions that fail at their end."""
 
-    def __init__(self, paths: tuple[str, ...], hidden: Observer) -> None:
-        self._paths = paths
+    def __init__(self, hidden: Observer, *, removed: Iterable[str] = (), broken: Iterable[str] = ()) -> None:
         self._hidden = hidden
+        self._removed = removed
+        self._broken = broken
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Remove them, then prepare the sandbox as for every check."""
-        for path in self._paths:
-            (sandbox.place.repo / path).unlink(missing_ok=True)
+        """Prepare the sandbox as for every check; a hidden judge may be broken, too."""
+        repo: Path = sandbox.place.repo
+        for path in self._removed:
+            (repo / path).unlink(missing_ok=True)
         self._hidden.before_steps(sandbox)
-
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Nothing: the sandbox is removed."""
-
-
-class _Broken:
-    """Replaces judges by versions that fail at their end."""
-
-    def __init__(self, paths: tuple[str, ...], hidden: Observer) -> None:
-        self._paths = paths
-        self._hidden = hidden
-
-    def before_steps(self, sandbox: Sandbox) -> None:
-        """Write the failing versions."""
-        self._hidden.before_steps(sandbox)
-        for path in self._paths:
-            place: Path = sandbox.place.repo / path
+        for path in self._broken:
+            place = repo / path
             if place.is_file() and not place.is_symlink() and (source := broken(place.read_bytes())) is not None:
                 place.write_bytes(source)
 

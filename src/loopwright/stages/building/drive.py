@@ -15,8 +15,11 @@ from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_worker import start
 
 
-def drive_loop(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
-    """Drive any loop; the loop of a build with the checks of its plan, and with a record at the end."""
+def drive_loop(
+    context: Context, loop_id: str, cancellation: Cancellation | None = None, *, ask: Ask | None = None
+) -> Loop:
+    """Drive a loop in this process until it ends or is held; a build with the checks of its plan."""
+    cancellation = cancellation or Cancellation()
     loop = loops_of(context).load(loop_id)
     if loop.workflow is None:
         return start(context, loop_id, cancellation, ask=ask)

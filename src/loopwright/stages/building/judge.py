@@ -10,7 +10,7 @@ from loopwright.loop.reports.model import TestResult
 from loopwright.loop.test_runs import Comparison, name_of
 from loopwright.runner.request import Finished
 from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, check_runs, end_of_output, hidden_folder, slices_of, steps_of
+from loopwright.stages.building.checking import Hidden, check_runs, end_of_output, hidden_folder, steps_of
 from loopwright.stages.building.controls import control, own_files, work_of
 from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.context import Context, workflows_of
@@ -33,7 +33,7 @@ class CheckJudging:
         self._loop = loop
         self._lanes = lanes
         self._cancellation = cancellation
-        self._slices = slices_of(snapshot)
+        self._slices = snapshot.facts.readable_slices
         self._hidden = Hidden(hidden_folder(context, slug), self._slices.checks)
         self._seals = snapshot.workflow.seals
         judges = find_judges(context.layout.root, self._slices, snapshot.facts.gates)

@@ -28,27 +28,26 @@ def settle_build(context: Context, slug: str, loop_id: str) -> Workflow:
         _take_decisions(opened, loop)
         facts = opened.facts()
         if opened.workflow.verification is not None and isinstance(facts.slices, Slices):
-            opened.write(_documents(context, opened, facts, facts.slices, loop), "tool")
+            opened.write(_documents(context, opened, facts, loop), "tool")
         opened.apply(c.RequestApproval(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
         return opened.workflow
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:
     """Copy the loop's questions to people into the workflow, with their answers."""
-    for one in loop.decisions:
-        asked = Decision(id=one.id, question=one.question, options=one.options)
+    for decision in loop.decisions:
+        name, answer, by = decision.id, decision.answer, decision.answered_by or "a person"
+        asked = Decision(id=name, question=decision.question, options=decision.options)
         opened.apply(e.DecisionAsked(decision=asked), "agent")
-        here = next((known for known in opened.workflow.decisions if known.id == one.id), None)
-        if here is not None and here.answer is None and one.answer is not None:
-            opened.apply(e.DecisionAnswered(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
+        here = next((known for known in opened.workflow.decisions if known.id == name), None)
+        if here is not None and here.answer is None and answer is not None:
+            opened.apply(e.DecisionAnswered(id=name, answer=answer, by=by), "tool")
 
 
-def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, loop: Loop) -> dict[str, bytes]:
+def _documents(context: Context, opened: Opened, facts: Facts, loop: Loop) -> dict[str, bytes]:
     workflow = opened.workflow
-    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
-    found = audit.audited(workflow, slices, requirements)
     return {
-        "build-support/completion-audit.json": audit.render(found),
+        "build-support/completion-audit.json": audit.render(audit.audited(workflow, facts)),
         LEDGER: record.render_ledger(facts.ledger),
         record.NAME: _record(context, workflow, loop, facts, is_through=_is_through(opened, loop)),
     }
@@ -57,7 +56,7 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
 def _is_through(opened: Opened, loop: Loop) -> bool:
     """Whether the build is complete: its loop is, or a person signed what kept the loop from completing."""
     blockers = opened.standing().readiness.review
-    return isinstance(loop.phase, Completed) or all(one.family is Family.EXECUTION_RECORD for one in blockers)
+    return isinstance(loop.phase, Completed) or all(blocker.family is Family.EXECUTION_RECORD for blocker in blockers)
 
 
 def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, is_through: bool) -> bytes:
@@ -92,8 +91,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, i
 
 def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
     """What is missing from the build, and what the project's own tests say."""
-    rest = tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
-    return f"{_unfinished(loop)}\n\n{rest}".strip()
+    return f"{_unfinished(loop)}\n\n{tests_sentence(verified, facts.gates)}".strip()
 
 
 def _unfinished(loop: Loop) -> str:

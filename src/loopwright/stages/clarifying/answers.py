@@ -6,21 +6,25 @@ from loopwright.errors import WorkflowRefused
 from loopwright.stages.building.built import require_outside_build
 from loopwright.stages.clarifying.rounds import request_approval
 from loopwright.stages.context import Context, workflows_of
-from loopwright.stages.loop_words import answer_decision
-from loopwright.stages.person import actor
+from loopwright.stages.loop_control import answer_decision
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import events as e
 from loopwright.workflow.clarity import section_of
-from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.documents.spec import Spec, is_item_id
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Building, Clarifying
 from loopwright.workflow.store import Opened
 
 
 def answer_question(context: Context, slug: str, item: str, text: str) -> WorkflowView:
-    """Record the answer. An earlier answer is never overwritten."""
+    """Record the answer of a person to a question of the spec (`A-1`), or to a question of an agent (`D-1`).
+
+    An earlier answer is never overwritten.
+    """
+    require_person(context.environment, "answer")
     answer, name = context.tools().redactor.clean(" ".join(text.split())).text, item.upper()
-    is_decision = name.startswith("D-")
+    is_decision = not is_item_id(name)
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "answer")
         if is_decision:

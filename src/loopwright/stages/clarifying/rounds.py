@@ -14,7 +14,7 @@ from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
-from loopwright.stages.context import Context, Tell, documents_of
+from loopwright.stages.context import Context, Tell, documents_of, tell_nothing
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
@@ -25,7 +25,7 @@ from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Round, Stage, Transition, Workflow
 from loopwright.workflow.readiness import standing_of
-from loopwright.workflow.store import Opened, Snapshot
+from loopwright.workflow.store import Opened
 
 
 class ClarifyRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,49 +57,48 @@ class Clarification(msgspec.Struct, frozen=True, kw_only=True):
     ambiguity: float | None = None
 
 
-class _Asked(msgspec.Struct, frozen=True):
-    """The result of a round; without an item no question is open."""
-
-    snapshot: Snapshot
-    question: str | None = None
-    item: str | None = None
-
-
 def clarify_change(
-    context: Context, name: str, request: ClarifyRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    name: str,
+    request: ClarifyRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> ClarifyReport:
-    """Start or continue a workflow, and take one round; an open question is asked again."""
+    """Start or continue the workflow of this name, and ask its next question; an open question is asked again.
+
+    A new workflow needs `request.idea`. The report holds the open question; `answer` records the answer to it.
+    """
     agent = agent_for(context, Role.CLARIFIER, request.agent)
     if agent:
         context.require_agents()  # before anything is written
     with opened_to_clarify(context, name, request.idea, request.profile) as opened:
         workflow, spec = opened.workflow, require_spec(opened.facts())
-        asked: _Asked | None = None
+        report: ClarifyReport | None = None
         if spec.open_items:
             first = spec.open_items[0]
-            asked = _Asked(opened.snapshot(), first.question, first.id)
+            report = ClarifyReport(view_of(context, opened.snapshot()), first.question, first.id)
         else:
             _require_rounds_left(opened)
             if not agent:
-                asked = _take(context, opened, _built_in_question(context, workflow, spec))
-    if asked is None:
+                report = _take(context, opened, _built_in_question(context, workflow, spec))
+    if report is None:
         agent_request = _request_for(context, workflow, spec, agent)
         call = StageCall(
             workflow=workflow, stage=Stage.CLARIFY, name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}",
             spending=request.spending, tell=tell,
         )  # fmt: skip
 
-        def keep(opened: Opened, answer: AgentReply[Clarification]) -> _Asked:
+        def keep(opened: Opened, answer: AgentReply[Clarification]) -> ClarifyReport:
             return _take(context, opened, answer.reply)
 
-        asked = ask_for_stage(context, call, agent_request, cancellation, keep)
-    return ClarifyReport(view_of(context, asked.snapshot), asked.question, asked.item)
+        report = ask_for_stage(context, call, agent_request, cancellation or Cancellation(), keep)
+    return report
 
 
 def _built_in_question(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
     challenged = frozenset(taken.presses_on for taken in workflow.rounds if taken.presses_on)
-    asked = next_question(spec, challenged, documents_of(context))
-    return Clarification() if asked is None else Clarification(question=asked.question, presses_on=asked.presses_on)
+    question, presses_on = next_question(spec, challenged, documents_of(context)) or (None, None)
+    return Clarification(question=question, presses_on=presses_on)
 
 
 def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -> AgentRequest[Clarification]:
@@ -118,7 +117,7 @@ def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -
     )  # fmt: skip
 
 
-def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
+def _take(context: Context, opened: Opened, reply: Clarification) -> ClarifyReport:
     """Record a round. Edits that a person made meanwhile stay."""
     require_clarifying(opened.workflow)
     spec = require_spec(opened.facts())
@@ -142,7 +141,7 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
     snapshot = f"clarify-{opened.workflow.slug}-{compact_stamp(context.clock())}-{number}.md"
     write_durably(context.layout.snapshots / snapshot, data)
     request_approval(opened)
-    return _Asked(opened.snapshot(), question, item)
+    return ClarifyReport(view_of(context, opened.snapshot()), question, item)
 
 
 def _is_unclear(opened: Opened, written: Spec, reported: float | None) -> bool:

@@ -54,7 +54,8 @@ def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]
     Returns the deltas. `specs` are the living specs before the planning started.
     """
     facts, spec = opened.facts(), require_spec(opened.facts(), opened.workflow)
-    deltas = _deltas(opened, facts)
+    texts = ((domain, opened.read(delta_of(domain)) or b"") for domain in facts.deltas)
+    deltas = tuple(delta for domain, text in texts if isinstance(delta := read_delta(text, domain), Delta))
     pages = _pages(context, opened, facts, deltas)
     composed_now = {name: data for name, data in pages.items() if _is_composed(opened, name)}
     present = frozenset(name for name, digest in opened.workflow.documents.items() if digest) | set(composed_now)
@@ -76,10 +77,9 @@ def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tel
 
 def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:
     slug, spec, say = opened.workflow.slug, require_spec(facts, opened.workflow), documents_of(context)
-    requirements = {domain: delta.requirements for domain, delta in facts.deltas.items()}
     pages: dict[str, bytes] = {
         CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, list(deltas), say),
-        prd_of(slug): composing.prd(slug, spec, requirements, say).render(),
+        prd_of(slug): composing.prd(slug, spec, facts.requirements, say).render(),
     }
     if isinstance(facts.slices, Slices):
         slices = facts.slices
@@ -99,8 +99,3 @@ def _is_composed(opened: Opened, name: str) -> bool:
         return composing.COMPOSED in read_page(data).frontmatter
     except NotAPage:
         return False
-
-
-def _deltas(opened: Opened, facts: Facts) -> tuple[Delta, ...]:
-    deltas = (read_delta(opened.read(delta_of(domain)) or b"", domain) for domain in facts.deltas)
-    return tuple(delta for delta in deltas if isinstance(delta, Delta))

@@ -36,24 +36,17 @@ def plan_in_rounds(session: PlanSession, state: PlanState) -> ComposedPlan:
             planned = ask_reviewers(session, planned.state)
         taken = planned.state.workflow.plan_rounds[-1]
         remark = request.ask(taken) if request.ask is not None and number < request.max_rounds else None
-        if remark is None and not _needs_another_round(session, taken):
+        # A person at the terminal may accept a rejected plan.
+        is_rejected = request.ask is None and taken.critic not in (None, "approve")
+        if remark is None and not is_rejected:
             break
         instruction = context.prompts().part("person_says", remark=remark) if remark else ""
         notes = "\n".join(part for part in (_objections(context, planned.state), instruction) if part)
         if remark:
             # The person at the terminal may have edited the plan meanwhile.
-            planned = ComposedPlan(planned.deltas, _read_again(context, state))
+            with workflows_of(context).changing(state.workflow.slug) as opened:
+                planned = ComposedPlan(planned.deltas, read_plan(opened))
     return planned
-
-
-def _needs_another_round(session: PlanSession, taken: PlanRound) -> bool:
-    """Whether another round follows without a remark. A person at the terminal may accept a rejected plan."""
-    return session.request.ask is None and taken.critic not in (None, "approve")
-
-
-def _read_again(context: Context, state: PlanState) -> PlanState:
-    with workflows_of(context).changing(state.workflow.slug) as opened:
-        return read_plan(opened)
 
 
 def _objections(context: Context, state: PlanState) -> str:

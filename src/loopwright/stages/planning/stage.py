@@ -14,9 +14,9 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.building.controls import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
-from loopwright.stages.context import Context, Tell, workflows_of
+from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
 from loopwright.stages.names import slug_of
-from loopwright.stages.person import actor
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.planning.documents import compose, tell_rivals, write_skeletons
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession
 from loopwright.stages.planning.rounds import plan_in_rounds
@@ -35,9 +35,8 @@ from loopwright.workflow.model import (
     Planning,
     Reviewing,
     Transition,
-    UsedApproval,
 )
-from loopwright.workflow.standing import void_parts
+from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Opened
 
 
@@ -54,9 +53,19 @@ class _PlanMode(Enum):
 
 
 def plan_change(
-    context: Context, name: str, request: PlanRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    name: str,
+    request: PlanRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> WorkflowView:
-    """Enter the stage → write → compose → run the checks on the base → request the approval."""
+    """Plan a workflow, run the checks of the plan on the base, and ask a person to approve it.
+
+    With `request.spec` a person provides the spec; if the workflow does not exist yet, it starts with this spec.
+    """
+    cancellation = cancellation or Cancellation()
+    if request.spec is not None:
+        require_person(context.environment, "plan --direct")
     slug, agent = slug_of(name), agent_for(context, Role.PLANNER, request.agent)
     if request.ask is not None and not agent:
         raise WrongUsage(
@@ -72,7 +81,9 @@ def plan_change(
     if mode is _PlanMode.BY_AGENT:
         planned = plan_in_rounds(session, planned.state)
     if mode is _PlanMode.BY_AGENT and request.ask is not None:
-        planned = _compose_again(session, slug)
+        # The person may have edited the plan between the last round and their answer.
+        with workflows_of(context).changing(slug) as opened:
+            planned = ComposedPlan(compose(context, opened, specs), read_plan(opened))
     tell_rivals(context, planned.state.workflow.change_id, planned.deltas, tell)
     _, controls = run_on_base(context, planned.state.snapshot, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
@@ -138,7 +149,7 @@ def _read_spec_file(source: Path) -> bytes:
 def _enter(session: PlanSession, opened: Opened) -> _PlanMode:
     """Enter the plan stage if needed, and choose how the plan is made."""
     context, request = session.context, session.request
-    if _is_changed_during_build(opened):
+    if isinstance(opened.workflow.at, Building) and moved_approvals(opened.workflow, opened.standing(), Key.BUILD):
         return _PlanMode.DURING_BUILD
     if session.agent:
         # Invalid prompts and unknown agents are reported before the planning starts.
@@ -150,12 +161,6 @@ def _enter(session: PlanSession, opened: Opened) -> _PlanMode:
     if not request.agent and read_plan(opened).stays(reviewed=request.is_reviewed(context)):
         return _PlanMode.KEEP
     return _PlanMode.BY_AGENT
-
-
-def _is_changed_during_build(opened: Opened) -> bool:
-    approval = opened.workflow.approval(Key.BUILD)
-    changed = isinstance(approval, UsedApproval) and void_parts(approval, opened.standing())
-    return isinstance(opened.workflow.at, Building) and bool(changed)
 
 
 def _enter_stage(opened: Opened) -> None:
@@ -172,9 +177,3 @@ def _enter_stage(opened: Opened) -> None:
                 f"{opened.workflow.slug} is at {opened.workflow.stage.value}, and cannot be planned at this stage",
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
-
-
-def _compose_again(session: PlanSession, slug: str) -> ComposedPlan:
-    """Compose the plan again: the person may have edited it between the last round and their answer."""
-    with workflows_of(session.context).changing(slug) as opened:
-        return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))

@@ -13,12 +13,12 @@ from loopwright.stages.agent_choice import builder_behind, doer_behind
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import rules_of
 from loopwright.stages.reviewing.reviewers import ReviewRequest
-from loopwright.workflow.build_gate import scope_blockers
+from loopwright.workflow.build_gate import scope_of
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Key, Stage, Workflow
+from loopwright.workflow.model import Key, Stage
 from loopwright.workflow.reviewing import Objection, patch_facts
-from loopwright.workflow.standing import broken_promises
+from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Snapshot
 from loopwright.workflow.verification import Verification
 
@@ -31,7 +31,8 @@ def objections_to(
     """Objections to the work; each names the stage that has to fix it."""
     yield from _moved(snapshot)
     yield from _in_the_record(context, snapshot.facts, request)
-    yield from _left_of_the_scope(snapshot.workflow, snapshot.facts)
+    for blocker in scope_of(snapshot.workflow, snapshot.facts):
+        yield Objection(Stage.BUILD, blocker.message)
     yield from _in_the_evidence(context, verified)
 
 
@@ -46,7 +47,7 @@ def risk_of(context: Context, verified: Verification, patch: bytes) -> RiskVerdi
 def _moved(snapshot: Snapshot) -> Iterator[Objection]:
     """Approved content that changed after the approval."""
     for key, target in ((Key.PLAN, Stage.PLAN), (Key.BUILD, Stage.BUILD)):
-        for blocker in broken_promises(snapshot.workflow, snapshot.standing, key):
+        for blocker in moved_approvals(snapshot.workflow, snapshot.standing, key):
             yield Objection(target, blocker.message)
 
 
@@ -61,27 +62,16 @@ def _in_the_record(context: Context, facts: Facts, request: ReviewRequest) -> It
         yield from _not_independent(context, record, request)
 
 
-def _left_of_the_scope(workflow: Workflow, facts: Facts) -> Iterator[Objection]:
-    record = facts.record
-    for blocker in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
-        yield Objection(Stage.BUILD, blocker.message)
-
-
 def _in_the_evidence(context: Context, verified: Verification) -> Iterator[Objection]:
     for run_id in verified.run_ids:
-        mismatches = _mismatches(context, run_id)
+        try:
+            with tempfile.TemporaryDirectory(prefix="loopwright-verify-") as scratch:
+                run = context.store.resolve(run_id)
+                mismatches = verify_run(context.store, run, context.repository(), Path(scratch)).mismatches
+        except LoopwrightError as problem:
+            mismatches = (problem.message,)
         if mismatches:
             yield Objection(Stage.BUILD, f"the evidence of {run_id} does not match: {mismatches[0]}")
-
-
-def _mismatches(context: Context, run_id: str) -> tuple[str, ...]:
-    """Differences between the files of a run and its recorded evidence."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="loopwright-verify-") as scratch:
-            run = context.store.resolve(run_id)
-            return verify_run(context.store, run, context.repository(), Path(scratch)).mismatches
-    except LoopwrightError as problem:
-        return (problem.message,)
 
 
 def _not_independent(context: Context, record: Record, request: ReviewRequest) -> Iterator[Objection]:

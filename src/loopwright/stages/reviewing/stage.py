@@ -14,9 +14,9 @@ from loopwright.reflection.risk import RiskVerdict
 from loopwright.reflection.store import read_reflections
 from loopwright.stages.agent_choice import builder_behind
 from loopwright.stages.building.built import built
-from loopwright.stages.context import Context, Tell, workflows_of
+from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
 from loopwright.stages.names import slug_of
-from loopwright.stages.person import actor
+from loopwright.stages.person import actor, require_person
 from loopwright.stages.reviewing.mechanical import TOOL, objections_to, risk_of
 from loopwright.stages.reviewing.record import Judgment, record_review
 from loopwright.stages.reviewing.reviewers import (
@@ -39,9 +39,18 @@ from loopwright.workflow.verification import Verification
 
 
 def review_change(
-    context: Context, name: str, request: ReviewRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    name: str,
+    request: ReviewRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> WorkflowView:
-    """Enter → mechanical objections → reviewers, by the risk → verdict, report, next approval."""
+    """Review a built workflow and record the verdict of an agent, of a person (`request.verdict`), or of Loopwright.
+
+    `name` is the name of the workflow, or the path of its execution record.
+    """
+    if request.verdict is not None:
+        require_person(context.environment, "review --verdict")
     slug = _slug(name)
     context.require_agents()  # before the stage is entered
     with workflows_of(context).changing(slug) as opened:
@@ -52,11 +61,12 @@ def review_change(
         raise WorkflowRefused("review_gate_blocked", "no build was verified", next_command=f"loopwright build {slug}")
     session = ReviewSession(
         context=context, request=_with_reviewer(context, request, snapshot.facts), snapshot=snapshot,
-        work=built(context, snapshot.workflow, verified), kept=kept, tell=tell, cancellation=cancellation,
+        work=built(context, snapshot.workflow, verified), kept=kept, tell=tell,
+        cancellation=cancellation or Cancellation(),
     )  # fmt: skip
     objections = list(objections_to(context, snapshot, verified, session.request))
     judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
-    rest = tests_sentence(verified, has_command=snapshot.facts.gates.has_test_command)
+    rest = tests_sentence(verified, snapshot.facts.gates)
     notes = (*judgment.notes, rest, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:

@@ -68,13 +68,13 @@ class Domain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def all_domains(context: Context) -> list[Domain]:
-    """Every domain; an unreadable spec is listed with the reason."""
+    """Every domain that has a living spec; an unreadable spec is listed with the reason."""
     settle_archives(context)
     return [_domain(context, name) for name in domains_of(context.layout)]
 
 
 def require_domain(context: Context, name: str) -> Domain:
-    """The domain of this name; `WorkflowRefused` if it is missing or unreadable."""
+    """One domain with its requirements, and what proves each; `WorkflowRefused` if it is missing or unreadable."""
     spec = next((domain for domain in all_domains(context) if domain.domain == name), None)
     if spec is None:
         known = ", ".join(domains_of(context.layout)[:10]) or "none"

@@ -13,7 +13,7 @@ from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_living
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.store import SPECS_LOCK
-from loopwright.workflow.takeover.model import Loose, TakeoverRow
+from loopwright.workflow.takeover.model import Kind, Loose, TakeoverRow
 from loopwright.workspace.layout import Layout
 
 
@@ -28,19 +28,14 @@ def take_loose(
 
 
 def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_run: bool) -> list[TakeoverRow]:
-    scanned = redactor.scan(file.data, file.path, trusts_pragma=True)
-    data = scanned.clean.data
-    rows = [
-        TakeoverRow("secret", file.path, "", "note", f"{finding.rule} in line {finding.line} is masked here")
-        for finding in scanned.findings
-    ]
+    data, rows = masked(redactor, file.data, file.path, "")
     target = _place(context.layout, file)
     name = shown(os.path.relpath(target, context.project))
     living = read_living(data) if file.kind == "spec" else None
     if isinstance(living, UnreadableDelta):
         problem = living.problems[0]
         return [*rows, TakeoverRow("spec", file.path, "", "unreadable", f"line {problem.line}: {problem.message}")]
-    existing = _existing(target)
+    existing = content_at(target)
     if existing == data:
         return [*rows, TakeoverRow(file.kind, file.path, name, "already", "already imported")]
     if existing is not None:
@@ -56,25 +51,29 @@ def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_r
     return [*rows, TakeoverRow(file.kind, file.path, name, "taken", "", next_command)]
 
 
+def masked(redactor: Redactor, data: bytes, path: str, target: str) -> tuple[bytes, list[TakeoverRow]]:
+    """The content of a file without secrets, with a row for each secret."""
+    scanned = redactor.scan(data, path, trusts_pragma=True)
+    notes = (f"{finding.rule} in line {finding.line} is masked here" for finding in scanned.findings)
+    return scanned.clean.data, [TakeoverRow("secret", path, target, "note", note) for note in notes]
+
+
 def _place(layout: Layout, file: Loose) -> Path:
-    match file.kind:
-        case "spec":
-            return layout.living_spec(file.name)
-        case "snapshot":
-            return layout.snapshots / file.name
-        case "plan":
-            return layout.plans / file.name
-        case "change":
-            return layout.archived_changes / file.name
-        case "note":
-            return layout.context_notes / file.name
-        case "journal":
-            return layout.developer_journals / file.name
-        case "decision":
-            return layout.adr_candidates / file.name
+    if file.kind == "spec":
+        return layout.living_spec(file.name)
+    folders: dict[Kind, Path] = {
+        "snapshot": layout.snapshots,
+        "plan": layout.plans,
+        "change": layout.archived_changes,
+        "note": layout.context_notes,
+        "journal": layout.developer_journals,
+        "decision": layout.adr_candidates,
+    }
+    return folders[file.kind] / file.name
 
 
-def _existing(path: Path) -> bytes | None:
+def content_at(path: Path) -> bytes | None:
+    """The content of a file; None if the place is free."""
     try:
         return read_regular_file(path, most=MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):

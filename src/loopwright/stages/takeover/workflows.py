@@ -16,16 +16,15 @@ from msgspec.structs import replace
 
 from loopwright.errors import LoopwrightError, WrongUsage
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import read_regular_file, shown
+from loopwright.kernel.files import shown
 from loopwright.redaction.redactor import Redactor
 from loopwright.stages.clarifying.begin import profile_of
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
-from loopwright.stages.takeover.files import take_loose
+from loopwright.stages.takeover.files import content_at, masked, take_loose
 from loopwright.stages.takeover.loops import take_loops
 from loopwright.workflow import commands as c
-from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.model import TakeoverOrigin
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workflow.takeover.ccw import read_ccw
@@ -76,7 +75,10 @@ class _Taking(msgspec.Struct, frozen=True):
 
 
 def take_over_workspace(context: Context, request: TakeOverRequest) -> TakenOver:
-    """Find the source → read it → import workflows → import files and loops → list what was left."""
+    """Import the changes of another tool as workflows, each at clarify. The rows of the report show each entry.
+
+    With `request.dry_run` the rows are the same, but nothing is written.
+    """
     top = find_source(request.tool, request.path)
     in_place = request.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
     source = Source(top)
@@ -91,10 +93,7 @@ def take_over_workspace(context: Context, request: TakeOverRequest) -> TakenOver
     rows += take_loose(context, request.tool, findings.loose, taking.redactor, dry_run=request.dry_run)
     if request.tool == "ccw":
         rows += take_loops(context, top, dry_run=request.dry_run)
-    rows += [
-        TakeoverRow("file", trouble.path, "", "unreadable", _with_line(trouble.line, trouble.message))
-        for trouble in findings.troubles
-    ]
+    rows += [TakeoverRow("file", problem.path, "", "unreadable", str(problem)) for problem in findings.troubles]
     rows += [TakeoverRow("file", left.path, "", "left", left.why) for left in (*findings.left, *source.others)]
     return TakenOver(shown(os.path.relpath(top, context.project)), tuple(rows))
 
@@ -161,8 +160,9 @@ def _placed(taking: _Taking, candidate: Candidate, origin: TakeoverOrigin) -> Ta
         moved = known is not None and known.digest != origin.digest
         why = "it changed there after the import; the workflow here stays unchanged" if moved else "already imported"
         return replace(row, target=slug, outcome="already", why=why, next=f"loopwright status {slug}")
+    plain = candidate.name.removeprefix("WFS-").removeprefix("chg-")
     try:
-        slug = slug_of(taking.request.renames.get(candidate.name) or _plain_name(candidate.name))
+        slug = slug_of(taking.request.renames.get(candidate.name) or plain)
     except WrongUsage as problem:
         return replace(row, outcome="conflict", why=problem.message, next=again)
     if candidate.finished and not taking.request.finished:
@@ -191,12 +191,6 @@ def _existing_workflow(taking: _Taking, candidate: Candidate, origin: TakeoverOr
     return None
 
 
-def _plain_name(name: str) -> str:
-    for prefix in ("WFS-", "chg-"):
-        name = name.removeprefix(prefix)
-    return name
-
-
 def _claims(candidate: Candidate) -> str:
     """What the other tool recorded, as one line."""
     return ", ".join(f"{name} {claim[:40]}" for name, claim in list(candidate.said.items())[:4])
@@ -217,16 +211,9 @@ def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str,
         clean = data
         # A file that stays in its place belongs to the project, like any document that a person wrote.
         if not (candidate.change and name.startswith("change/")):
-            scanned = taking.redactor.scan(data, name, trusts_pragma=True)
-            clean = scanned.clean.data
-            rows += [
-                TakeoverRow(
-                    "secret", f"{candidate.path}/{name}", slug, "note",
-                    f"{finding.rule} in line {finding.line} is masked here",
-                )
-                for finding in scanned.findings
-            ]  # fmt: skip
-        existing = _bytes_at(paths.document(name))
+            clean, secrets = masked(taking.redactor, data, f"{candidate.path}/{name}", slug)
+            rows += secrets
+        existing = content_at(paths.document(name))
         if existing is None or existing == clean:
             documents[name] = clean
             continue
@@ -249,16 +236,3 @@ def _begin(
         documents={name: sha256(data) for name, data in documents.items()},
     )
     taking.store.begin(command, actor(), documents)
-
-
-def _bytes_at(path: Path) -> bytes | None:
-    try:
-        return read_regular_file(path, most=MOST_BYTES)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return b"\0"  # a folder, a fifo or the like: the place is occupied
-
-
-def _with_line(line: int, message: str) -> str:
-    return f"line {line}: {message}" if line else message

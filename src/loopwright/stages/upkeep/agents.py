@@ -5,53 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-import msgspec
-
 from loopwright.agents.needs import Credential, HasNeeds, Needs
 from loopwright.agents.port import WorksOutside
 from loopwright.agents.program import Unusable, look_for_program
 from loopwright.kernel.files import shown
 from loopwright.runner.admission import no_address
 from loopwright.stages.context import Context
+from loopwright.stages.upkeep.symptom import Symptom
 from loopwright.workspace.settings_model import AgentSettings
 
 _BY_HAND = "you take its turns with `loopwright loop turn`; your work is not isolated, but the checks are"
 
 
-class AgentState(msgspec.Struct, frozen=True):
-    """The state of one agent."""
-
-    name: str
-    health: Literal["ok", "note", "problem"]
-    said: str
-    remedy: str = ""
-
-
-def check_agents(context: Context) -> Iterator[AgentState]:
+def check_agents(context: Context) -> Iterator[Symptom]:
     """The state of every agent; a missing program is a problem only if the settings name the agent."""
     for agent in context.known_agents():
         if isinstance(agent, HasNeeds):
             yield _state(context, agent.name, agent.needs)
         elif isinstance(agent, WorksOutside):
-            yield AgentState(agent.name, "ok", _BY_HAND)
+            yield Symptom(f"agent {agent.name}", "ok", _BY_HAND)
 
 
-def _state(context: Context, name: str, needs: Needs) -> AgentState:
-    agents = context.settings.values.agents
+def _state(context: Context, name: str, needs: Needs) -> Symptom:
+    agents, what = context.settings.values.agents, f"agent {name}"
     severity: Literal["note", "problem"] = "problem" if name in agents.in_use else "note"
     program = look_for_program(needs, context.environment)
     if isinstance(program, Unusable):
-        return AgentState(name, severity, program.why, program.fix)
+        return Symptom(what, severity, program.why, program.fix)
     login = needs.is_logged_in(context.environment)
     found = f"{shown(program.path)} {program.shown_version or '(version not reported)'}"
     if needs.has_login and login is None:
         own = agents.named.get(name, AgentSettings())
         # A login may exist in a variable of the user, or in a way that Loopwright does not know.
         unknown = needs.says_no_login or bool(own.env)
-        return AgentState(name, "note" if unknown else severity, f"{found}; no login found", needs.login)
+        return Symptom(what, "note" if unknown else severity, f"{found}; no login found", needs.login)
     login_text = f"login: {shown(login)}" if login else "no login needed"
     admitted = _admitted(context, name, needs)
-    return AgentState(name, "ok", f"{found}; {login_text}; its sandbox gets: {admitted}")
+    return Symptom(what, "ok", f"{found}; {login_text}; its sandbox gets: {admitted}")
 
 
 def _admitted(context: Context, name: str, needs: Needs) -> str:

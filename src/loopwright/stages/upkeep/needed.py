@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import STARTED
+from loopwright.journal.store import Entry
 from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import locked
-from loopwright.loop.model import Completed
+from loopwright.loop.model import Completed, Failed, Phase
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import homes, place
 from loopwright.sandbox.model import SandboxFolders
@@ -19,13 +22,13 @@ from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.model import Archived
 from loopwright.workflow.upkeep import look, unneeded_objects
 
-_WORDS = re.compile(r"[A-Za-z0-9._-]+")
+_NAMES = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def needed_runs(context: Context) -> dict[str, str]:
-    """Each run that a workflow still needs, with the name of the workflow. Archived workflows need none."""
-    needed: dict[str, str] = {}
+    """Each run that a loop or a workflow still needs, with its name. Archived workflows need none."""
     entries = context.store.journal.entries()
+    needed = _needed_by_loops(context, entries)
     started = {entry.data["run_id"]: entry.data.get("workflow") for entry in entries if entry.kind == STARTED}
     for slug in context.layout.workflow_slugs():
         known = look(context.layout.workflow(slug))
@@ -40,15 +43,44 @@ def needed_runs(context: Context) -> dict[str, str]:
         runs = [control.run_id for control in workflow.controls.values()]
         runs += verified.run_ids if verified is not None else ()
         # Its audit and its record name runs, too.
-        words = _words_of(context, slug)
-        needed |= dict.fromkeys((*runs, *(run_id for run_id in started if run_id in words)), slug)
+        names = _names_in_documents(context, slug)
+        needed |= dict.fromkeys((*runs, *(run_id for run_id in started if run_id in names)), slug)
     return needed
 
 
-def _words_of(context: Context, slug: str) -> set[str]:
+def _needed_by_loops(context: Context, entries: Sequence[Entry]) -> dict[str, str]:
+    """All runs of a loop that may continue, because its holds name them; then only the run that validated it."""
+    needed: dict[str, str] = {}
+    runs: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.kind == STARTED and (loop_id := entry.data.get("loop_id")):
+            runs.setdefault(loop_id, []).append(entry.data["run_id"])
+    stored = set(loops_of(context).ids())
+    for loop_id in runs.keys() & stored:
+        proof = _proof_of(context, loop_id)
+        needed |= dict.fromkeys(runs[loop_id] if proof is None else proof, loop_id)
+    return needed
+
+
+def _proof_of(context: Context, loop_id: str) -> list[str] | None:
+    """The run that validated a loop that is over; None if the loop may continue or be repaired.
+
+    A workflow knows itself which runs of its build it needs.
+    """
+    try:
+        loop = loops_of(context).load(loop_id)
+    except LoopwrightError:
+        return None
+    if not loop.is_over:
+        return None
+    run_id = loop.validation.run_id if loop.workflow is None else None
+    return [run_id] if run_id else []
+
+
+def _names_in_documents(context: Context, slug: str) -> set[str]:
     folder = context.layout.workflow(slug)
     texts = b" ".join(_text(folder.document(name)) for name in ("build-support/completion-audit.json", RECORD))
-    return set(_WORDS.findall(texts.decode("utf-8", "replace")))
+    return set(_NAMES.findall(texts.decode("utf-8", "replace")))
 
 
 def _text(path: Path) -> bytes:
@@ -58,61 +90,57 @@ def _text(path: Path) -> bytes:
         return b""
 
 
-def unneeded(context: Context) -> list[Path]:
-    """Stored documents of workflows that are no longer needed."""
-    return [path for slug in context.layout.workflow_slugs() for path in _of(context, slug)]
+def unneeded(context: Context, *, remove: bool = False) -> list[Path]:
+    """Stored documents of workflows that are no longer needed; with `remove` they are removed.
 
-
-def remove_unneeded(context: Context) -> list[Path]:
-    """Remove them, under the lock of each workflow: documents are stored just before an event names them."""
-    removed: list[Path] = []
+    Removed under the lock of each workflow: documents are stored just before an event names them.
+    """
+    listed: list[Path] = []
     for slug in context.layout.workflow_slugs():
-        with locked(context.layout.lock(f"workflow-{slug}")):
-            for path in _of(context, slug):
+        with locked(context.layout.lock(f"workflow-{slug}")) if remove else nullcontext():
+            objects = unneeded_objects(context.layout.workflow(slug))
+            for path in objects if remove else ():
                 path.unlink(missing_ok=True)
-                removed.append(path)
-    return removed
-
-
-def _of(context: Context, slug: str) -> list[Path]:
-    return unneeded_objects(context.layout.workflow(slug))
+            listed += objects
+    return listed
 
 
 def left_by_hand(context: Context) -> dict[Path, str]:
     """Folders with work by hand that was not handed in, each with its loop."""
-    loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
+    loops = _loops_by_work(context)
     unfinished = place.unfinished(context.wanted_sandbox_root(), context.project)
     return {SandboxFolders(folder).repo: loops[work] for folder, work in unfinished.items() if work in loops}
 
 
-def still_wanted(context: Context) -> frozenset[Path]:
+def required_sandboxes(context: Context) -> frozenset[Path]:
     """Sandboxes with the only copy of work, of loops that are not completed or unknown: only a person removes them."""
-    loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
+    loops = _loops_by_work(context)
     unfinished = place.unfinished(context.wanted_sandbox_root(), context.project)
     return frozenset(
-        folder for folder, work in unfinished.items() if work not in loops or _may_continue(context, loops[work])
-    )
-
-
-def _may_continue(context: Context, loop_id: str) -> bool:
-    try:
+        folder
+        for folder, work in unfinished.items()
         # A stopped or failed loop can be retried.
-        return not isinstance(loops_of(context).load(loop_id).phase, Completed)
-    except LoopwrightError:
-        return True  # an unreadable loop may be repaired
+        if work not in loops or not isinstance(_phase(context, loops[work]), Completed)
+    )
 
 
 def drop_finished_homes(context: Context) -> None:
     """Remove home folders of loops that ended or were deleted, and of other work whose process died."""
     root = context.wanted_sandbox_root()
-    unfinished = {work_of(loop_id) for loop_id in loops_of(context).ids() if not _is_over(context, loop_id)}
+    loops = _loops_by_work(context)
     for work in homes.works_with_homes(root, context.project):
-        if work not in unfinished and not place.is_in_use(root / work):
+        is_over = work not in loops or isinstance(_phase(context, loops[work]), Completed | Failed)
+        if is_over and not place.is_in_use(root / work):
             homes.drop_homes(root, context.project, work)
 
 
-def _is_over(context: Context, loop_id: str) -> bool:
+def _loops_by_work(context: Context) -> dict[str, str]:
+    return {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
+
+
+def _phase(context: Context, loop_id: str) -> Phase | None:
+    """The phase of a loop; None for an unreadable loop, which may be repaired."""
     try:
-        return loops_of(context).load(loop_id).is_over
+        return loops_of(context).load(loop_id).phase
     except LoopwrightError:
-        return False  # an unreadable loop may be repaired
+        return None

@@ -106,21 +106,20 @@ def _text(line: bytes) -> str:
 
 
 def _by_age(paths: list[Path]) -> list[Path]:
-    return [path for _, path in sorted((_changed(path), path) for path in paths)]
-
-
-def _changed(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
+    return sorted(paths, key=lambda path: (file_stat(path)[1], path))
 
 
 def _size(path: Path) -> int:
+    return file_stat(path)[2]
+
+
+def file_stat(path: Path) -> tuple[int, int, int]:
+    """Number, time and size of a file; zeros if it is missing."""
     try:
-        return path.stat().st_size
+        status = path.stat()
     except OSError:
-        return 0
+        return (0, 0, 0)
+    return (status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 def _names(folder: Path, start: str = "") -> list[str]:

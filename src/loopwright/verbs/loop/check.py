@@ -62,7 +62,9 @@ def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Lo
             store.remake(loop_id)
             repairs += [f"{text}: written again from the log" for text in problems]
             problems = []
-        return LoopCheck(loop_id, (*problems, *_in_the_loop(loop)), tuple(repairs), tuple(_notes(context, loop)))
+        if isinstance(loop.phase, Completed) and not loop.phase.forced and not loop.validation.holds:
+            problems.append("the loop is completed without a passed validation")
+        return LoopCheck(loop_id, tuple(problems), tuple(repairs), tuple(_notes(context, loop)))
     return LoopCheck(loop_id, tuple(problems), tuple(repairs))
 
 
@@ -121,12 +123,6 @@ def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
         return [f"{shown(path.name)} is unreadable: {problem}"]
     if loop is not None and [task_line(task) for task in listed] != [task_line(task) for task in loop.tasks]:
         return [f"{shown(path.name)} does not list the tasks of the loop"]
-    return []
-
-
-def _in_the_loop(loop: Loop) -> list[str]:
-    if isinstance(loop.phase, Completed) and not loop.phase.forced and not loop.validation.holds:
-        return ["the loop is completed without a passed validation"]
     return []
 
 

@@ -8,10 +8,13 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.model import Action, Budget, Held, Hold, Holder, Loop, Mode
+from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Mode
 from loopwright.stages.context import Context, loops_of
-from loopwright.stages.loop_control import NO_LIMITS, LoopRequest, create_loop, lift_holds
-from loopwright.stages.loop_words import answer_decision, fit_words
+from loopwright.stages.loop_control import NO_LIMITS, LoopRequest
+from loopwright.stages.loop_control import answer_decision as answer
+from loopwright.stages.loop_control import create_loop as new_loop
+from loopwright.stages.loop_control import lift_holds as resume
+from loopwright.stages.loop_texts import required_text
 from loopwright.stages.loop_worker import settle_after_a_dead_worker
 from loopwright.stages.person import actor, require_person
 
@@ -33,29 +36,11 @@ __all__ = [
 ]
 
 
-def new_loop(context: Context, request: LoopRequest) -> Loop:
-    """Create a loop. It does nothing until it is started."""
-    return create_loop(context, request)
-
-
 def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
     """Hold the loop for the operator; its worker freezes all child processes within a second."""
     by = actor()
     hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {by}", since=stamp(context.clock()))
     return _apply(context, loop_id, e.HoldPlaced(hold=hold), revision)
-
-
-def resume(
-    context: Context,
-    loop_id: str,
-    *,
-    budget: Budget = NO_LIMITS,
-    task_budget: Budget = NO_LIMITS,
-    revision: int | None = None,
-) -> Loop:
-    """Lift every hold that a person can lift, and a budget hold if the new budget allows more."""
-    require_person(context.environment, "loop resume")
-    return lift_holds(context, loop_id, budget=budget, task_budget=task_budget, revision=revision)
 
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
@@ -86,13 +71,13 @@ def give_iterations(context: Context, loop_id: str, most: int, *, revision: int 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
     """Close the loop as done by the decision of a person; the reason is recorded."""
     require_person(context.environment, "loop complete")
-    return _apply(context, loop_id, c.Finish(forced=fit_words(context, "the reason", reason)), revision)
+    return _apply(context, loop_id, c.Finish(forced=required_text(context, "the reason", reason)), revision)
 
 
 def accept(context: Context, loop_id: str, *, reason: str = "", revision: int | None = None) -> Loop:
     """Accept work that nothing proves; person and reason are recorded."""
     require_person(context.environment, "loop accept")
-    text = fit_words(context, "the reason", reason) if reason else ""
+    text = required_text(context, "the reason", reason) if reason else ""
     return _apply(context, loop_id, c.Accept(by=actor(), reason=text), revision)
 
 
@@ -104,12 +89,6 @@ def is_held(loop: Loop) -> bool:
 def _apply(context: Context, loop_id: str, change: c.Proposal, revision: int | None) -> Loop:
     with loops_of(context).changing(loop_id, revision=revision) as opened:
         return opened.apply(change, actor())
-
-
-def answer(context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None) -> Loop:
-    """Record the answer; the hold is lifted when no question is open."""
-    require_person(context.environment, "loop answer")
-    return answer_decision(context, loop_id, decision_id, text, revision=revision)
 
 
 def choose(context: Context, loop_id: str, action: Action, *, revision: int | None = None) -> Loop:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -15,7 +14,7 @@ from loopwright.loop.clocking import Clocked, clocked, clocked_now
 from loopwright.loop.events import ActionStarted
 from loopwright.loop.model import Loop
 from loopwright.stages.context import Context, loops_of
-from loopwright.verbs.loop.agent_logs import Printed, Tail
+from loopwright.verbs.loop.agent_logs import Printed, Tail, file_stat
 
 LOOK_EVERY_S = 0.2
 _RECENT = 100
@@ -74,7 +73,7 @@ class LoopFollower:
     def _stat(self) -> tuple[tuple[int, int, int], ...]:
         """The log changes with each event; other tools write the state file."""
         paths = self._store.paths(self._loop_id)
-        return tuple(_stat(path) for path in (paths.events, paths.state))
+        return tuple(file_stat(path) for path in (paths.events, paths.state))
 
 
 def follow(
@@ -92,14 +91,6 @@ def follow(
             return
 
 
-def _stat(path: Path) -> tuple[int, int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return (0, 0, 0)
-    return (status.st_ino, status.st_mtime_ns, status.st_size)
-
-
 def history(context: Context, loop_id: str, *, since: int = 0) -> Iterator[log.Line]:
     """The lines of the log after a revision, oldest first."""
     store = loops_of(context)
@@ -109,9 +100,8 @@ def history(context: Context, loop_id: str, *, since: int = 0) -> Iterator[log.L
 
 def agent_output(context: Context, loop_id: str, cancellation: Cancellation | None = None) -> Iterator[Printed]:
     """The output of agents and tests, oldest first. With a cancellation it follows the loop until then or its end."""
-    follower = LoopFollower(context, loop_id, whole_logs=True)
-    while True:
-        seen = follower.look()
+    if cancellation is None:
+        yield from LoopFollower(context, loop_id, whole_logs=True).look().printed
+        return
+    for seen in follow(context, loop_id, cancellation, whole_logs=True):
         yield from seen.printed
-        if cancellation is None or seen.loop.is_over or wait_for_request(cancellation, LOOK_EVERY_S):
-            return

@@ -18,7 +18,7 @@ from loopwright.loop.model import Budget, Loop, TaskMode
 from loopwright.loop.outside import InvalidField, tasks_of
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import NO_LIMITS, pending_task
-from loopwright.stages.loop_words import fit, fit_bytes, fit_words
+from loopwright.stages.loop_texts import checked_bytes, checked_text, required_text
 from loopwright.stages.person import actor, require_person
 
 _MOST_BYTES = 16 << 20
@@ -38,8 +38,8 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
     """Add a task at the end, or before another task."""
     _require_person_for_a_budget(context, request, "loop task add")
     description, tool = (
-        fit_words(context, "a task", request.description or ""),
-        fit(context, "the tool", request.tool or ""),
+        required_text(context, "a task", request.description or ""),
+        checked_text(context, "the tool", request.tool or ""),
     )
     with loops_of(context).changing(loop_id) as opened:
         task = pending_task(context, opened.loop, description, tool=tool, mode=request.mode or "write")
@@ -52,8 +52,8 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
 def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest) -> Loop:
     """Change the description, tool, mode or budget of a task, or reopen it."""
     _require_person_for_a_budget(context, request, "loop task edit")
-    description = None if request.description is None else fit_words(context, "a task", request.description)
-    tool = fit(context, "the tool", request.tool or "")
+    description = None if request.description is None else required_text(context, "a task", request.description)
+    tool = checked_text(context, "the tool", request.tool or "")
     with loops_of(context).changing(loop_id) as opened:
         task = opened.loop.task(task_id)
         if task is None:
@@ -134,7 +134,7 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
         raise WrongUsage(f"{shown(source)} is unreadable: {problem.strerror}", hint="check the path") from problem
     if len(data) > _MOST_BYTES:
         raise WrongUsage(f"{shown(source)} has more than {_MOST_BYTES:,} bytes", hint="split the file")
-    data = fit_bytes(context, shown(source), data)
+    data = checked_bytes(context, shown(source), data)
     lines: list[dict[str, Any]] = []
     now = stamp(context.clock())
     for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):

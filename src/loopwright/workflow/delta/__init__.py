@@ -1,1 +1,1 @@
-"""Spec deltas and living specs in OpenSpec grammar: read, write, merge. Pure; reads and writes no files."""
+"""Spec deltas and living specs in OpenSpec grammar: read, merge, write. Pure; reads and writes no files."""

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 from loopwright.kernel.digest import sha256
-from loopwright.workflow.delta.model import Keyword, Requirement, Scenario, ScenarioStep
+from loopwright.workflow.delta.model import Requirement, Scenario
 
 SPACE = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 _ENDS_A_LINE = frozenset("\u2028\u2029")  # a dot of OpenSpec's patterns does not match these
 _FENCES = ("`", "~")
 _METADATA = re.compile(r"\*\*[^*]+\*\*:")
-_STEP = re.compile(
-    r"(?:\*\*)?(GIVEN|WHEN|THEN|AND|BUT)(?:\*\*:?|:\*\*|:)?[ \t]+(.*)", re.IGNORECASE | re.ASCII | re.DOTALL
-)
 _SHALL = re.compile(r"\b(?:SHALL|MUST)\b", re.ASCII)
 
 
@@ -65,10 +61,10 @@ def boundary(line: str) -> int:
     return level if 1 <= level <= 6 and line[level : level + 1] and line[level] in SPACE else 0
 
 
-def is_requirements(line: str) -> bool:
-    """Whether a line starts the requirements of a living spec."""
+def is_section(line: str, title: str) -> bool:
+    """Whether a line starts the section with this title, in any case."""
     found = heading(line)
-    return found is not None and found[0] == 2 and found[1].lower() == "requirements"
+    return found is not None and found[0] == 2 and found[1].lower() == title
 
 
 def plain_name(text: str) -> str:
@@ -155,31 +151,13 @@ def scenarios_in(lines: Sequence[str]) -> Iterator[Scenario]:
         while end < len(lines) and (fences[end] or not 1 <= boundary(lines[end]) <= 4):
             end += 1
         body = lines[start + 1 : end]
-        yield Scenario(scenario_name(line), "\n".join(body).strip(SPACE), tuple(steps_in(body)))
+        yield Scenario(scenario_name(line), "\n".join(body).strip(SPACE))
 
 
 def scenario_name(line: str) -> str:
     """The name of a scenario from its heading of level 4."""
     name = plain_name(line[4:].lstrip(SPACE))
     return name[9:].strip(SPACE) if name[:9].lower() == "scenario:" else name
-
-
-def steps_in(lines: Sequence[str]) -> Iterator[ScenarioStep]:
-    """The GIVEN, WHEN, THEN bullets; an indented line continues the bullet above it."""
-    fences = Fences(lines)
-    keyword, said = "", [""]
-    for index, line in enumerate(lines):
-        behind = None if fences[index] else bullet(line)
-        found = _STEP.fullmatch(behind.strip(SPACE)) if behind is not None and behind[:1] in (" ", "\t") else None
-        goes_on = keyword and not fences[index] and behind is None and line[:1] in (" ", "\t") and line.strip(SPACE)
-        if goes_on:
-            said.append(line.strip(SPACE))
-            continue
-        if keyword:
-            yield ScenarioStep(cast("Keyword", keyword), "\n".join(said))
-        keyword, said = (found[1].upper(), [found[2]]) if found else ("", [""])
-    if keyword:
-        yield ScenarioStep(cast("Keyword", keyword), "\n".join(said))
 
 
 def as_requirement(lines: Sequence[str], name: str, source: str, first: int) -> Requirement:

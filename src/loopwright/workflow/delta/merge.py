@@ -6,11 +6,11 @@ The order is OpenSpec's: RENAMED, REMOVED, MODIFIED, ADDED. Other requirements k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from loopwright.workflow.delta.grammar import SPACE, Fences, canonical, digest, folded, is_requirements
+from loopwright.workflow.delta.grammar import SPACE, Fences, canonical, digest, folded, is_section
 from loopwright.workflow.delta.intake import lines_of
 from loopwright.workflow.delta.model import (
     Conflict,
@@ -144,7 +144,7 @@ class _Merge:
         head = lines_of(self.spec.head)
         fences = Fences(head.bare)
         text = self.spec.head
-        if not any(is_requirements(line) for i, line in enumerate(head.bare) if not fences[i]):
+        if not any(is_section(line, "requirements") for i, line in enumerate(head.bare) if not fences[i]):
             text = f"{ended(text, newline)}## Requirements{newline}"
         were = len(self.spec.requirements)
         text += "".join(one.source for one in self.kept[:were] if one is not None)
@@ -211,21 +211,15 @@ class _Merge:
 def conflicts_between(changes: Mapping[str, Sequence[Delta]]) -> tuple[Conflict, ...]:
     """Requirements that more than one active change touches, found before anything is written."""
     touched: dict[tuple[str, str], dict[str, tuple[str, list[Operation]]]] = {}
-    for change_id, deltas in changes.items():
-        for delta, deed in _deeds(change_id, deltas):
-            here = touched.setdefault((delta.domain, folded(deed.requirement)), {})
-            here.setdefault(change_id, (deed.requirement, []))[1].append(deed.operation)
+    deeds = ((delta, deed) for name, deltas in changes.items() for delta in deltas for deed in deeds_of(delta, name))
+    for delta, deed in deeds:
+        here = touched.setdefault((delta.domain, folded(deed.requirement)), {})
+        here.setdefault(deed.change_id, (deed.requirement, []))[1].append(deed.operation)
     return tuple(
         Conflict(domain, next(iter(by.values()))[0], _both(by))
         for (domain, _), by in sorted(touched.items())
         if len(by) > 1
     )
-
-
-def _deeds(change_id: str, deltas: Sequence[Delta]) -> Iterator[tuple[Delta, Deed]]:
-    for delta in deltas:
-        for deed in deeds_of(delta, change_id):
-            yield delta, deed
 
 
 def _both(by: Mapping[str, tuple[str, list[Operation]]]) -> str:

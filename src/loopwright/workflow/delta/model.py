@@ -1,7 +1,6 @@
 """The types of spec deltas and living specs. Frozen.
 
-A requirement keeps its source; `text` and `scenarios` are derived from it. To make a new requirement, call
-`write.requirement`.
+A requirement keeps its source; `text` and `scenarios` are derived from it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from typing import Literal
 
 import msgspec
 
-Keyword = Literal["GIVEN", "WHEN", "THEN", "AND", "BUT"]
 Newline = Literal["\n", "\r\n"]
 
 
@@ -30,19 +28,11 @@ class UnreadableDelta(msgspec.Struct, frozen=True):
     problems: tuple[DeltaProblem, ...]
 
 
-class ScenarioStep(msgspec.Struct, frozen=True):
-    """One bullet of a scenario."""
-
-    keyword: Keyword
-    text: str
-
-
 class Scenario(msgspec.Struct, frozen=True):
-    """An example of a requirement: its body, and the steps in the body."""
+    """An example of a requirement."""
 
     name: str
     text: str
-    steps: tuple[ScenarioStep, ...] = ()
 
 
 class Requirement(msgspec.Struct, frozen=True):
@@ -119,16 +109,11 @@ class LivingSpec(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True, order=True):
-    """Why a delta can't be merged: `code` is `spec_conflict_<domain>`, `message` gives the cause."""
+    """Why a delta can't be merged."""
 
     domain: str
     requirement: str
     message: str
-
-    @property
-    def code(self) -> str:
-        """The code of the blocker."""
-        return f"spec_conflict_{self.domain}"
 
 
 class Conflicts(msgspec.Struct, frozen=True):

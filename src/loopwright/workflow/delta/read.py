@@ -14,8 +14,7 @@ from loopwright.workflow.delta.grammar import (
     boundary,
     bullet,
     heading,
-    is_requirements,
-    plain_name,
+    is_section,
     quoted_name,
     requirement_name,
 )
@@ -74,7 +73,7 @@ def _unclosed(fences: Fences) -> Iterator[DeltaProblem]:
 
 def _living(text: SourceText, fences: Fences) -> LivingSpec:
     lines = text.bare
-    section = next((i for i, line in enumerate(lines) if not fences[i] and is_requirements(line)), None)
+    section = next((i for i, line in enumerate(lines) if not fences[i] and is_section(line, "requirements")), None)
     begin = len(lines) if section is None else section + 1
     end = next((i for i in range(begin, len(lines)) if not fences[i] and boundary(lines[i]) == 2), len(lines))
     starts = [i for i in range(begin, end) if not fences[i] and requirement_name(lines[i]) is not None]
@@ -239,13 +238,3 @@ def _said(lines: list[str], label: str) -> str:
         elif said:
             said.append(text)
     return " ".join(part for part in said if part)
-
-
-def requirement_in(text: SourceText) -> Requirement | None:
-    """The requirement in a text that starts with its heading; None if the text is anything else."""
-    fences = Fences(text.bare)
-    named = [i for i, line in enumerate(text.bare) if not fences[i] and requirement_name(line) is not None]
-    if named != [0] or fences.open_at is not None or not plain_name(requirement_name(text.bare[0]) or ""):
-        return None
-    one = _requirement(text, 0, len(text.bare), "")
-    return msgspec.structs.replace(one, source="\n".join(text.bare).rstrip(SPACE))

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from loopwright.workflow.delta.grammar import SPACE, Fences, boundary, heading
+from loopwright.workflow.delta.grammar import SPACE, Fences, boundary, heading, is_section
 from loopwright.workflow.delta.intake import lines_of
 from loopwright.workflow.delta.model import Deed, Delta, Newline, Operation
 
@@ -26,7 +26,7 @@ def purpose_in(lines: Sequence[str], *, masked: bool) -> str:
     """The body of `## Purpose`. In a delta (`masked`) comments and samples do not count."""
     seen = _without_comments(lines) if masked else list(lines)
     fences = Fences(seen)
-    titles = (i for i, line in enumerate(seen) if not fences[i] and _is_purpose(line))
+    titles = (i for i, line in enumerate(seen) if not fences[i] and is_section(line, "purpose"))
     start = next(titles, None)
     if start is None:
         return ""
@@ -38,11 +38,6 @@ def purpose_in(lines: Sequence[str], *, masked: bool) -> str:
     if masked and not prose.strip(SPACE):
         return ""
     return "\n".join(lines[start + 1 : end]).strip(SPACE)
-
-
-def _is_purpose(line: str) -> bool:
-    found = heading(line)
-    return found is not None and found[0] == 2 and found[1].lower() == "purpose"
 
 
 def _without_comments(lines: Sequence[str]) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from loopwright.workflow.delta.grammar import (
     SPACE,
     Fences,
@@ -37,14 +35,18 @@ def delta_problems(delta: Delta) -> Iterator[DeltaProblem]:
 
 
 def _requirement_problems(one: Requirement, kind: str) -> Iterator[DeltaProblem]:
-    line = one.lines[0]
-    if not one.text:
-        yield DeltaProblem(line, "no_text", f"{kind} '{one.name}' has no text between its name and its first scenario")
-    elif not says_shall(one.text):
-        yield DeltaProblem(line, "no_shall", f"{kind} '{one.name}' does not say SHALL or MUST", "warning")
+    yield from _text_problems(one, f"{kind} '{one.name}'")
     if not any(scenario.text for scenario in one.scenarios):
         why = " with steps" if one.scenarios else ""
-        yield DeltaProblem(line, "no_scenario", f"{kind} '{one.name}' has no `#### Scenario:`{why}")
+        yield DeltaProblem(one.lines[0], "no_scenario", f"{kind} '{one.name}' has no `#### Scenario:`{why}")
+
+
+def _text_problems(one: Requirement, name: str) -> Iterator[DeltaProblem]:
+    line = one.lines[0]
+    if not one.text:
+        yield DeltaProblem(line, "no_text", f"{name} has no text between its name and its first scenario")
+    elif not says_shall(one.text):
+        yield DeltaProblem(line, "no_shall", f"{name} does not say SHALL or MUST", "warning")
 
 
 def _twice(names: Iterable[tuple[str, int]], where: str) -> Iterator[DeltaProblem]:
@@ -80,14 +82,15 @@ def _contradictions(delta: Delta) -> Iterator[DeltaProblem]:
 def structure_problems(text: SourceText, fences: Fences) -> Iterator[DeltaProblem]:
     """Problems that prevent any merge into a living spec."""
     seen: dict[str, int] = {}
-    section = _NOWHERE
+    # Only the first section with the title counts.
+    is_inside = was_inside = False
     for i, line in enumerate(text.bare):
-        found = None if fences[i] else heading(line)
         if fences[i]:
             continue
         if boundary(line) == 2:
-            title = found[1] if found else ""
-            section = section.after(title)
+            title = (heading(line) or (2, ""))[1]
+            is_inside = title.lower() == "requirements" and not was_inside
+            was_inside = was_inside or is_inside
             if " ".join(title.lower().split()) in _DELTA_TITLES:
                 yield DeltaProblem(i + 1, "delta_section", f"`## {title}` belongs in a change, not in a living spec")
         name = requirement_name(line)
@@ -95,25 +98,11 @@ def structure_problems(text: SourceText, fences: Fences) -> Iterator[DeltaProble
             continue
         if not name:
             yield DeltaProblem(i + 1, "no_name", "a requirement without a name")
-        elif not section.holds:
+        elif not is_inside:
             yield DeltaProblem(i + 1, "outside", f"'{name}' is outside `## Requirements`: it is not read there")
         elif name in seen:
             yield DeltaProblem(i + 1, "twice", f"duplicate '{name}' (first on line {seen[name]})")
         seen.setdefault(name, i + 1)
-
-
-class _Place(msgspec.Struct, frozen=True):
-    """Whether the reader is in the requirements section; only the first section with that title counts."""
-
-    holds: bool
-    was_there: bool
-
-    def after(self, title: str) -> _Place:
-        holds = title.lower() == "requirements" and not self.was_there
-        return _Place(holds, self.was_there or holds)
-
-
-_NOWHERE = _Place(holds=False, was_there=False)
 
 
 def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requirement, ...]) -> Iterator[DeltaProblem]:
@@ -136,12 +125,7 @@ def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requir
             message = f"'{outline.titles[child]}' has no `#### Scenario:` with steps"
             yield DeltaProblem(outline.lines[child] + 1, "no_scenario", message)
     for one in requirements:
-        if not one.text:
-            yield DeltaProblem(
-                one.lines[0], "no_text", f"'{one.name}' has no text between its name and its first scenario"
-            )
-        elif not says_shall(one.text):
-            yield DeltaProblem(one.lines[0], "no_shall", f"'{one.name}' does not say SHALL or MUST", "warning")
+        yield from _text_problems(one, f"'{one.name}'")
 
 
 def _purpose_problems(purpose: str, line: int) -> Iterator[DeltaProblem]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
+from loopwright.kernel import codec
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents.page import Page, Value, new_page, read_page
 
@@ -116,10 +116,6 @@ def read_ledger(data: bytes) -> Ledger | None:
 
 def render_ledger(ledger: Ledger) -> bytes:
     """The file's bytes."""
-    document = {
-        "schema_version": 1,
-        "status": ledger.status,
-        "delegations": [msgspec.to_builtins(one) for one in ledger.active],
-        "history": [msgspec.to_builtins(one) for one in ledger.history],
-    }
-    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+    return codec.to_json(
+        {"schema_version": 1, "status": ledger.status, "delegations": ledger.active, "history": ledger.history}
+    )

@@ -29,8 +29,9 @@ SECTIONS = (
 )  # fmt: skip
 # Loopwright writes these two; the author owns the others.
 KEPT_BY_TOOL = (AMBIGUITIES, ANSWERS)
-_ITEM = re.compile(r"[-*] +(A-\d{1,6}) *\| *([A-Za-z-]+) *\| *(.*)")
-_ANSWER = re.compile(r"[-*] +(A-\d{1,6}): +(.*)")
+_ITEM_ID = r"A-\d{1,6}"
+_ITEM = re.compile(rf"[-*] +({_ITEM_ID}) *\| *([A-Za-z-]+) *\| *(.*)")
+_ANSWER = re.compile(rf"[-*] +({_ITEM_ID}): +(.*)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,4}[.)]) +(?:\[[ xX]\] +)?(.*)")
 _HEADING = re.compile(r"(?m)^##? +")
 _STATUSES = ("open", "answered")
@@ -154,6 +155,11 @@ def read_spec(data: bytes) -> Spec:
     if problems:
         raise NotAPage(*problems)
     return Spec(page, tuple(items))
+
+
+def is_item_id(name: str) -> bool:
+    """Whether this is the id of a question of a spec."""
+    return re.fullmatch(_ITEM_ID, name) is not None
 
 
 def is_placeholder(text: str) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
+from typing import Any
 
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import new_spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
-from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, read_slices
+from loopwright.workflow.slices import NotSlices, draft_slices, read_slices
 from loopwright.workflow.takeover.model import Candidate, Findings, Left
 from loopwright.workflow.takeover.openspec import ASIDE
 from loopwright.workflow.takeover.source import Fields, Source
@@ -122,8 +122,7 @@ def _slices(source: Source, at: str, slug: str, tasks: list[tuple[str, Fields]])
     ids = {task.text("id", "task_id") or path: f"VS-{number}" for number, (path, task) in enumerate(tasks, start=1)}
     drafts = [_slice(source, path, task, ids) for path, task in tasks]
     for candidates in (drafts, [{**one, "blocked_by": []} for one in drafts]):
-        document = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": candidates}
-        data = (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+        data = draft_slices(slug, candidates)
         try:
             read_slices(data)
         except NotSlices as problem:
@@ -133,7 +132,7 @@ def _slices(source: Source, at: str, slug: str, tasks: list[tuple[str, Fields]])
     return None
 
 
-def _slice(source: Source, path: str, task: Fields, ids: dict[str, str]) -> dict[str, object]:
+def _slice(source: Source, path: str, task: Fields, ids: dict[str, str]) -> dict[str, Any]:
     context, convergence = task.inner("context"), task.inner("convergence")
     name = task.text("id", "task_id") or path
     title = task.text("title", "name") or name

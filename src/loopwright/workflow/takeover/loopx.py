@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 
 from loopwright.kernel.ids import is_identifier
-from loopwright.workflow.delta.model import UnreadableDelta
-from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.package import PLAN_DOCUMENTS, delta_of, domain_problem, prd_of, test_spec_of
+from loopwright.workflow.package import PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
 from loopwright.workflow.takeover.model import Candidate, Findings, Kind, Left, Loose
-from loopwright.workflow.takeover.openspec import ASIDE, ChangeFolder, living_specs, read_change, spec_of_change
+from loopwright.workflow.takeover.openspec import (
+    ASIDE,
+    ChangeFolder,
+    delta_in,
+    living_specs,
+    read_change,
+    spec_of_change,
+)
 from loopwright.workflow.takeover.source import Fields, Source
 from loopwright.workflow.takeover.spec_page import listed, taken_spec
 
@@ -112,15 +117,8 @@ def _one_delta(source: Source, change: str, folder: ChangeFolder, spec: Spec) ->
     data = source.read(path)
     if folder.deltas or data is None or len(spec.domains) != 1:
         return {}
-    if (wrong := domain_problem(spec.domains[0])) is not None:
-        source.note(path, wrong)
-        return {}
-    found = read_delta(data, spec.domains[0])
-    if isinstance(found, UnreadableDelta):
-        for one in found.problems:
-            source.note(path, one.message, one.line)
-        return {}
-    return {delta_of(spec.domains[0]): data}
+    domain = spec.domains[0]
+    return {delta_of(domain): data} if delta_in(source, path, domain, data) is not None else {}
 
 
 def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:

@@ -17,6 +17,9 @@ class TakeoverProblem(msgspec.Struct, frozen=True):
     line: int
     message: str
 
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Work that becomes a workflow. `change` is set if its change stays in place."""

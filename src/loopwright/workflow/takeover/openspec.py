@@ -109,7 +109,7 @@ def read_change(source: Source, at: str, *, in_place: bool = False) -> ChangeFol
         domain = _domain_of(name)
         fits = name not in _MADE_BY_US
         if domain is not None:
-            delta = _delta(source, path, domain, data)
+            delta = delta_in(source, path, domain, data)
             fits = delta is not None
             if delta is not None:
                 deltas[domain] = delta
@@ -130,7 +130,11 @@ def spec_of_change(source: Source, at: str, slug: str, found: ChangeFolder) -> S
     proposal = source.page(f"{at}/proposal.md")
     design = source.page(f"{at}/design.md")
     why = proposal.text_of("Why") if proposal is not None else ""
-    names = [f"{domain}: {name}" for domain, delta in found.deltas.items() for name in _requirements(delta)]
+    names = [
+        f"{domain}: {requirement.name}"
+        for domain, delta in found.deltas.items()
+        for requirement in (*delta.added, *delta.modified)
+    ]
     bodies = {
         s.IN_SCOPE: proposal.text_of("What Changes") if proposal is not None else "",
         s.NON_GOALS: design.text_of("Non-Goals") if design is not None else "",
@@ -140,24 +144,20 @@ def spec_of_change(source: Source, at: str, slug: str, found: ChangeFolder) -> S
     return new_spec(slug, why, slug).with_sections({name: body for name, body in bodies.items() if body})
 
 
-def _requirements(delta: Delta) -> list[str]:
-    return [one.name for one in (*delta.added, *delta.modified)]
-
-
 def _domain_of(name: str) -> str | None:
     parts = name.split("/")
     is_delta = len(parts) > 3 and parts[1] == "specs" and parts[-1] == "spec.md"
     return "/".join(parts[2:-1]) if is_delta else None
 
 
-def _delta(source: Source, path: str, domain: str, data: bytes) -> Delta | None:
+def delta_in(source: Source, path: str, domain: str, data: bytes) -> Delta | None:
+    """The delta in a file; None if it can't be used, which is reported."""
     if (wrong := domain_problem(domain)) is not None:
         source.note(path, wrong)
         return None
     found = read_delta(data, domain)
     if isinstance(found, UnreadableDelta):
-        for one in found.problems:
-            source.note(path, one.message, one.line)
+        source.note_all(path, found.problems)
         return None
     return found
 
@@ -166,8 +166,7 @@ def _slices(source: Source, path: str, data: bytes) -> Slices | None:
     try:
         return read_slices(data)
     except NotSlices as problem:
-        for one in problem.problems:
-            source.note(path, one.message, one.line)
+        source.note_all(path, problem.problems)
         return None
 
 

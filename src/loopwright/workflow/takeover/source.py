@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import read_regular_file, shown
-from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, read_page
+from loopwright.workflow.delta.model import DeltaProblem
+from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, PageProblem, read_page
 from loopwright.workflow.takeover.model import Left, TakeoverProblem
 
 MOST_FILES = 2_000
@@ -34,6 +35,11 @@ class Source:
         found = TakeoverProblem(path, line, message)
         if found not in self.troubles:
             self.troubles.append(found)
+
+    def note_all(self, path: str, problems: Iterable[PageProblem | DeltaProblem]) -> None:
+        """Report several problems of a file, each with its line."""
+        for problem in problems:
+            self.note(path, problem.message, problem.line)
 
     def leave(self, path: str, why: str) -> None:
         """Report a sound file that is not imported."""
@@ -83,8 +89,7 @@ class Source:
         try:
             return read_page(data)
         except NotAPage as problem:
-            for one in problem.problems:
-                self.note(path, one.message, one.line)
+            self.note_all(path, problem.problems)
             return None
 
     def fields(self, path: str) -> Fields | None:
@@ -185,11 +190,6 @@ class Fields:
             if found := tuple(_texts(self._document.get(name))):
                 return found
         return ()
-
-    def objects(self, name: str) -> tuple[Fields, ...]:
-        """A list of objects."""
-        found = self._document.get(name)
-        return tuple(Fields(one) for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
 
     def is_true(self, name: str) -> bool:
         """Whether a field is true."""

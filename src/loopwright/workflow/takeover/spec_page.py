@@ -42,8 +42,7 @@ def taken_spec(source: Source, path: str) -> Spec | None:
     try:
         return read_spec(_renamed(page).render())
     except NotAPage as problem:
-        for one in problem.problems:
-            source.note(path, one.message, one.line)
+        source.note_all(path, problem.problems)
         return None
 
 
@@ -60,13 +59,9 @@ def _renamed(page: Page) -> Page:
         name = _ALIASES.get(re.sub(r"[^a-z]+", " ", one.name.casefold()).strip())
         if name is not None and name.casefold() not in taken:
             taken.add(name.casefold())
-            one = Section(name, one.line, _headed(name, one.raw))  # noqa: PLW2901 -- the same, renamed
+            one = Section(name, one.line, f"## {name}\n" + one.raw.partition("\n")[2])  # noqa: PLW2901 -- the same, renamed
         if one.name.casefold() == s.AMBIGUITIES.casefold():
             raw = _STATUS.sub(lambda hit: f"{hit[1]}{_MEANS.get(hit[2].lower(), hit[2])}{hit[3]}", one.raw)
             one = replace(one, raw=raw)  # noqa: PLW2901 -- the same, with other words for its statuses
         sections.append(one)
     return replace(page, sections=tuple(sections))
-
-
-def _headed(name: str, raw: str) -> str:
-    return f"## {name}\n" + raw.partition("\n")[2]

@@ -143,4 +143,4 @@ LOGS = frozenset(
         "npm install -g opencode-ai@latest",
     }
 )
-NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS
+NOT_MESSAGES = PROMPTS | PAGES | FORMATS | PARTS | LOGS

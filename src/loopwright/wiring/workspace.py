@@ -13,14 +13,14 @@ from loopwright.workspace.layout import Flavour, Layout, detect_flavour, find_ro
 from loopwright.workspace.settings import Flags, Settings, load_settings
 
 
-class FoundWorkspace(msgspec.Struct, frozen=True):
+class Workspace(msgspec.Struct, frozen=True):
     """A workspace and its settings."""
 
     layout: Layout
     settings: Settings
 
 
-def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> FoundWorkspace:
+def find_workspace(start: Path, flags: Flags, environment: Mapping[str, str]) -> Workspace:
     """The workspace at or above a folder."""
     if not start.is_dir():
         raise WrongUsage(f"the project folder {shown(start)} does not exist", hint="check --project-root")
@@ -34,4 +34,4 @@ def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> Fou
         flavour = Flavour(settings.values.workspace.layout)
     else:
         flavour = detect_flavour(root, home)
-    return FoundWorkspace(Layout(root, flavour, home), settings)
+    return Workspace(Layout(root, flavour, home), settings)
