@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init:init_command", "Make this project a workspace and write a first plan."),
     "clarify": ("workflow.stages:clarify_command", "Turn an idea into a spec, one question at a time."),
     "answer": ("workflow.stages:answer_command", "Answer an open question or decision."),
-    "plan": ("workflow.plan", "Turn a spec into slices, checks and a spec delta."),
+    "plan": ("workflow.stages:plan_command", "Turn a spec into slices, checks and a spec delta."),
     "build": ("workflow.build:build_command", "Build an approved plan in a sandbox and run its checks."),
     "review": ("workflow.stages:review_command", "Review the built change by its evidence and its risk."),
     "sign": ("workflow.decisions:sign_command", "Sign off a slice, or a change to a protected file."),

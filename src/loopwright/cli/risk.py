@@ -152,9 +152,9 @@ def _next(report: RiskReport) -> list[str]:
     new = set(report.change.untracked)
     leading = [hit.path for hit in verdict.hits if hit.surface == verdict.surface and hit.path not in new]
     # If the size decided, a few files would not show the reason.
-    is_few = verdict.base >= verdict.threshold and len(leading) <= _FILES_SHOWN and all(map(_is_plain, leading))
+    is_few = (
+        verdict.base >= verdict.threshold
+        and len(leading) <= _FILES_SHOWN
+        and all(shown(path) == path for path in leading)
+    )
     return [*advice, f"git diff {report.against[:12]}" + (f" -- {shlex.join(leading)}" if is_few and leading else "")]
-
-
-def _is_plain(path: str) -> bool:
-    return shown(path) == path

@@ -9,7 +9,7 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done
 from loopwright.loop.commands import Accepted, Verdict, refused
-from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running
+from loopwright.loop.model import Action, Doubt, ErrorLine, Hold, Holder, Loop, Running
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 
@@ -75,8 +75,7 @@ def is_unproven(loop: Loop) -> bool:
 
 
 def _hold_for_proof(loop: Loop) -> Hold | None:
-    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    return next((hold for hold in holds if hold.holder is Holder.PROOF), None)
+    return next((hold for hold in loop.holds if hold.holder is Holder.PROOF), None)
 
 
 def _is_validated(loop: Loop) -> bool:

@@ -46,8 +46,7 @@ def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
         return refused("answered_already", message, "agents were told that answer; change the loop's tasks instead")
     if not answered.answer.strip():
         return refused("empty_answer", "an answer cannot be empty", f"{decision.id} asks: {decision.question}")
-    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    if not any(hold.holder is Holder.DECISION for hold in holds):
+    if not any(hold.holder is Holder.DECISION for hold in loop.holds):
         return Accepted((answered,))
     rest = [other for other in loop.open_decisions if other.id != decision.id]
     after = e.HoldPlaced(hold=_hold(rest[0], loop.updated_at)) if rest else e.HoldLifted(holder=Holder.DECISION)

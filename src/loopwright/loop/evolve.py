@@ -108,8 +108,7 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 def _held(loop: Loop, hold: Hold) -> Loop:
     """Unproven work is not done: its tasks stay in progress until a person accepts them."""
-    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    held = Held(holds=(*(other for other in holds if other.holder != hold.holder), hold))
+    held = Held(holds=(*(other for other in loop.holds if other.holder != hold.holder), hold))
     unproven = unproven_tasks(loop) if hold.holder is Holder.PROOF else frozenset()
     tasks = (
         replace(task, status="in_progress", completed_at=None) if task.id in unproven else task for task in loop.tasks
@@ -127,12 +126,11 @@ def _accepted(tasks: tuple[Task, ...], at: str) -> tuple[Task, ...]:
 def _lifted(loop: Loop, holder: Holder) -> Loop:
     if holder in (Holder.QUOTA, Holder.BLOCKER):
         loop = replace(loop, takeovers_before_resume=len(loop.takeovers))
-    before = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    holds = tuple(hold for hold in before if hold.holder != holder)
+    holds = tuple(hold for hold in loop.holds if hold.holder != holder)
     # Half open: one more iteration without progress opens the circuit breaker again.
     marks = loop.marks[:-1] if holder is Holder.BLOCKER else loop.marks
     # A person who resumes the loop wants failed tasks to run again; otherwise they would hold the loop again at once.
-    again = any(hold.holder == holder and hold.code == TASK_FAILED for hold in before)
+    again = any(hold.holder == holder and hold.code == TASK_FAILED for hold in loop.holds)
     tasks = loop.tasks if not again else tuple(_tried_again(task) for task in loop.tasks)
     return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks, tasks=tasks)
 
@@ -306,12 +304,5 @@ def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decisio
 
 
 def _sum(spent: Spent, other: Spent) -> Spent:
-    return Spent(
-        usd=spent.usd + other.usd,
-        tokens=spent.tokens + other.tokens,
-        wall_s=spent.wall_s + other.wall_s,
-        turns=spent.turns + other.turns,
-        usd_known=spent.usd_known and other.usd_known,
-        retries=spent.retries + other.retries,
-        usd_computed=spent.usd_computed + other.usd_computed,
-    )
+    amounts = {name: getattr(spent, name) + getattr(other, name) for name in Spent.__struct_fields__}
+    return Spent(**{**amounts, "usd_known": spent.usd_known and other.usd_known})

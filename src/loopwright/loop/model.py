@@ -402,19 +402,28 @@ class Loop(_Value, frozen=True, kw_only=True):
         return next((task for task in self.tasks if task.id == task_id), None)
 
     @property
+    def task_id_under_way(self) -> str | None:
+        """The id of the task that the action under way is for."""
+        return self.under_way.task_id if self.under_way is not None else None
+
+    @property
     def task_under_way(self) -> Task | None:
         """The task of the action that is under way."""
-        return self.task(self.under_way.task_id or "") if self.under_way is not None else None
+        return self.task(self.task_id_under_way or "")
 
     def budget_of(self, task_id: str) -> Budget:
         """The budget of a task: its own limits, else those of every task."""
         return self.task_budget.but(self.task_budgets.get(task_id, Budget()))
 
     @property
+    def holds(self) -> tuple[Hold, ...]:
+        """Why the loop is held; empty if it is not."""
+        return self.phase.holds if isinstance(self.phase, Held) else ()
+
+    @property
     def is_for_a_worker(self) -> bool:
         """Whether a worker can continue, now or at a known time."""
-        held = self.phase.holds if isinstance(self.phase, Held) else ()
-        return isinstance(self.phase, Running) or (bool(held) and all(hold.ends_by_itself for hold in held))
+        return isinstance(self.phase, Running | Held) and all(hold.ends_by_itself for hold in self.holds)
 
     @property
     def open_decisions(self) -> tuple[Decision, ...]:

@@ -141,7 +141,7 @@ def _own(loop: Loop) -> Document:
         "schema": SCHEMA_VERSION,
         "revision": loop.revision,
         "attempt": loop.attempt,
-        "holds": [msgspec.to_builtins(hold) for hold in loop.phase.holds] if isinstance(loop.phase, Held) else [],
+        "holds": [msgspec.to_builtins(hold) for hold in loop.holds],
         "tags": list(loop.tags),
         "priority": loop.priority,
         "agent": loop.agent,

@@ -15,29 +15,30 @@ _MOST_NAMES = 5
 
 def sentence(event: e.Event, catalogue: Catalogue = ENGLISH) -> str:
     """The event in words. Text from outside is not escaped; the caller that prints it does that."""
+    message = catalogue.words
     match event:
         case e.LoopCreated(title=title, max_iterations=most):
-            return catalogue.words("created: {title}, at most {most} iterations", title=title, most=most)
+            return message("created: {title}, at most {most} iterations", title=title, most=most)
         case e.LoopStarted():
-            return catalogue.words("started")
+            return message("started")
         case e.HoldPlaced(hold=hold):
             return hold_text(hold, catalogue)
         case e.HoldLifted(holder=holder):
-            return catalogue.words("the hold of {holder} is lifted", holder=holder)
+            return message("the hold of {holder} is lifted", holder=holder)
         case e.LoopStopped(by=by):
-            return catalogue.words("stopped by {by}", by=by)
+            return message("stopped by {by}", by=by)
         case e.LoopFailed(reason=reason):
-            return catalogue.words("failed: {reason}", reason=catalogue.translate(reason))
+            return message("failed: {reason}", reason=catalogue.translate(reason))
         case e.LoopCompleted():
             return _of_completion(event, catalogue)
         case e.LoopRetried():
-            return catalogue.words("another attempt begins")
+            return message("another attempt begins")
         case e.LoopInitialised():
-            return catalogue.words("the tasks are set")
+            return message("the tasks are set")
         case e.WorkerArrived(worker=worker):
-            return catalogue.words("process {pid} on {host} drives it", pid=worker.pid, host=worker.host)
+            return message("process {pid} on {host} drives it", pid=worker.pid, host=worker.host)
         case e.WorkerLeft(why=why):
-            return catalogue.words("its worker left: {why}", why=catalogue.translate(why))
+            return message("its worker left: {why}", why=catalogue.translate(why))
         case _:
             return _of_settings(event, catalogue)
 
@@ -54,73 +55,69 @@ def _of_completion(event: e.LoopCompleted, catalogue: Catalogue) -> str:
 
 
 def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PLR0912 -- a case per event
+    message = catalogue.words
     match event:
         case e.IterationsGiven(max_iterations=most):
-            return catalogue.words("iteration limit: {most}", most=most)
+            return message("iteration limit: {most}", most=most)
         case e.BudgetSet(budget=budget):
-            return catalogue.words("budget: {budget}", budget=budget_text(budget, catalogue))
+            return message("budget: {budget}", budget=budget_text(budget, catalogue))
         case e.TaskBudgetSet(task_id=task_id, budget=budget):
-            whose = catalogue.words("task {task_id}", task_id=task_id) if task_id else catalogue.words("each task")
-            return catalogue.words("budget of {whose}: {budget}", whose=whose, budget=budget_text(budget, catalogue))
+            whose = message("task {task_id}", task_id=task_id) if task_id else message("each task")
+            return message("budget of {whose}: {budget}", whose=whose, budget=budget_text(budget, catalogue))
         case e.ModeSet(mode=mode):
-            rules = catalogue.words("the rules choose what is next")
-            return rules if mode == "auto" else catalogue.words("a person chooses what is next")
+            rules = message("the rules choose what is next")
+            return rules if mode == "auto" else message("a person chooses what is next")
         case e.TaskAdded(task=task, before=before):
-            where = catalogue.words(" before {before}", before=before) if before else ""
+            where = message(" before {before}", before=before) if before else ""
             facts = {"id": task.id, "where": where, "description": task_text(task, catalogue)}
-            return catalogue.words("task {id} is added{where}: {description}", **facts)
+            return message("task {id} is added{where}: {description}", **facts)
         case e.TaskEdited(task=task):
-            return catalogue.words(
-                "task {id} changed: {description}", id=task.id, description=task_text(task, catalogue)
-            )
+            return message("task {id} changed: {description}", id=task.id, description=task_text(task, catalogue))
         case e.TaskRemoved(task_id=task_id):
-            return catalogue.words("task {task_id} is removed", task_id=task_id)
+            return message("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
-            return catalogue.words("new order of tasks: {ids}", ids=_named(ids, catalogue))
+            return message("new order of tasks: {ids}", ids=_named(ids, catalogue))
         case e.SkillStateTaken():
-            return catalogue.words("another tool changed the worker's fields of the state file")
+            return message("another tool changed the worker's fields of the state file")
         case e.OutsideKeysTaken(extra=extra):
-            named = _named(tuple(extra), catalogue) or catalogue.words("none any more")
-            return catalogue.words("another tool's keys are kept: {extra}", extra=named)
+            named = _named(tuple(extra), catalogue) or message("none any more")
+            return message("another tool's keys are kept: {extra}", extra=named)
         case e.LoopRestored(source=source):
-            return catalogue.words("its log was lost; it is rebuilt from {source}", source=catalogue.translate(source))
+            return message("its log was lost; it is rebuilt from {source}", source=catalogue.translate(source))
         case e.IterationTaken():
-            return catalogue.words("another tool counted an iteration")
+            return message("another tool counted an iteration")
         case _:
             return _of_work(event, catalogue)
 
 
 def _of_work(event: e.Event, catalogue: Catalogue) -> str:
+    message = catalogue.words
     match event:
         case e.ActionStarted(action=action, task_id=task_id):
-            begins = catalogue.words("{action} begins", action=action)
-            return begins + (catalogue.words(": task {task_id}", task_id=task_id) if task_id else "")
+            begins = message("{action} begins", action=action)
+            return begins + (message(": task {task_id}", task_id=task_id) if task_id else "")
         case e.ActionPaused(session=session):
-            paused = catalogue.words("the action is interrupted and stays under way")
-            return paused + (catalogue.words(", the agent's session is kept") if session else "")
+            paused = message("the action is interrupted and stays under way")
+            return paused + (message(", the agent's session is kept") if session else "")
         case e.ActionAbandoned(why=why):
-            return catalogue.words("the action is given up: {why}", why=catalogue.translate(why))
+            return message("the action is given up: {why}", why=catalogue.translate(why))
         case e.ActionDone(action=action):
-            return catalogue.words("{action} is done", action=action)
+            return message("{action} is done", action=action)
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
-            ended = catalogue.words("task {task_id} {ended}", task_id=task_id, ended=catalogue.text(_TASK_ENDS[status]))
-            return ended + (catalogue.words(", changed: {files}", files=_named(files, catalogue)) if files else "")
+            ended = message("task {task_id} {ended}", task_id=task_id, ended=catalogue.text(_TASK_ENDS[status]))
+            return ended + (message(", changed: {files}", files=_named(files, catalogue)) if files else "")
         case e.WorkKept(tree=tree):
-            return catalogue.words("the work is kept as tree {tree}", tree=tree.tree[:12])
+            return message("the work is kept as tree {tree}", tree=tree.tree[:12])
         case e.WorkDropped(tree=tree):
-            return catalogue.words("the tried changes failed: the work is tree {tree} again", tree=tree.tree[:12])
+            return message("the tried changes failed: the work is tree {tree} again", tree=tree.tree[:12])
         case e.HypothesesProposed(bug=bug, hypotheses=hypotheses):
-            return catalogue.words(
-                "possible causes of {bug}: {count}", bug=catalogue.translate(bug), count=len(hypotheses)
-            )
+            return message("possible causes of {bug}: {count}", bug=catalogue.translate(bug), count=len(hypotheses))
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
-            return catalogue.words(
-                "{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason)
-            )
+            return message("{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason))
         case e.ValidationRecorded(validation=validation):
-            return catalogue.words("the tests {validation}", validation=validation_text(validation, catalogue))
+            return message("the tests {validation}", validation=validation_text(validation, catalogue))
         case e.ErrorNoted(error=error):
-            return catalogue.words(
+            return message(
                 "{action} went wrong: {message}", action=error.action, message=catalogue.translate(error.message)
             )
         case _:
@@ -146,22 +143,23 @@ def _asked(turn: OpenTurn, catalogue: Catalogue) -> str:
 
 
 def _of_turns(event: e.Event, catalogue: Catalogue) -> str:
+    message = catalogue.words
     match event:
         case e.TurnBegun(turn=turn):
             asked = _asked(turn, catalogue)
-            return asked + (catalogue.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
+            return asked + (message(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=takeover):
             return catalogue.translate(takeover_sentence(takeover))
         case e.CostCounted(spent=spent):
-            return catalogue.words("cost: {spent}", spent=_spent_text(spent, catalogue))
+            return message("cost: {spent}", spent=_spent_text(spent, catalogue))
         case e.ProgressNoted(text=text, by="worker"):
             return catalogue.translate(text)  # Loopwright's own words; all others are an agent's
         case e.ProgressNoted(text=text, by=by):
-            return catalogue.words("{by} says: {text}", by=by, text=text)
+            return message("{by} says: {text}", by=by, text=text)
         case e.DecisionAsked(decision=decision):
-            return catalogue.words("an agent asks {id}: {question}", id=decision.id, question=decision.question)
+            return message("an agent asks {id}: {question}", id=decision.id, question=decision.question)
         case e.DecisionAnswered(decision_id=name, answer=answer, by=by):
-            return catalogue.words("{by} answers {name}: {answer}", by=by, name=name, answer=answer)
+            return message("{by} answers {name}: {answer}", by=by, name=name, answer=answer)
         case _:
             raise ValueError(f"no sentence for {type(event).__name__}")  # never reached: a test covers every kind
 
@@ -182,26 +180,26 @@ _TASK_ENDS = {
 
 def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> str:
     """The result of the tests."""
-    ran = catalogue.words("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
+    message = catalogue.words
+    ran = message("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
     if validation.coverage is not None:
-        ran += catalogue.words(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
+        ran += message(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
     if validation.passed:
-        return catalogue.words("passed: {ran}", ran=ran)
+        return message("passed: {ran}", ran=ran)
     failing = _named(tuple(catalogue.translate(name) for name in validation.failed_tests), catalogue)
-    return catalogue.words("failed: {ran}", ran=ran) + (
-        catalogue.words("; failing: {failing}", failing=failing) if failing else ""
-    )
+    return message("failed: {ran}", ran=ran) + (message("; failing: {failing}", failing=failing) if failing else "")
 
 
 def budget_text(budget: Budget, catalogue: Catalogue = ENGLISH) -> str:
     """The limits that are set."""
+    message = catalogue.words
     limits = [
-        (catalogue.words("{limit} USD", limit=_shortly(budget.usd)), budget.usd),
-        (catalogue.words("{limit} tokens", limit=_shortly(budget.tokens)), budget.tokens),
-        (catalogue.words("{limit} s of work", limit=_shortly(budget.wall_s)), budget.wall_s),
-        (catalogue.words("{limit} turns", limit=_shortly(budget.turns)), budget.turns),
+        (message("{limit} USD", limit=_shortly(budget.usd)), budget.usd),
+        (message("{limit} tokens", limit=_shortly(budget.tokens)), budget.tokens),
+        (message("{limit} s of work", limit=_shortly(budget.wall_s)), budget.wall_s),
+        (message("{limit} turns", limit=_shortly(budget.turns)), budget.turns),
     ]
-    return ", ".join(said for said, limit in limits if limit is not None) or catalogue.words("without limits")
+    return ", ".join(said for said, limit in limits if limit is not None) or message("without limits")
 
 
 def _shortly(limit: float | None) -> str:
@@ -209,13 +207,10 @@ def _shortly(limit: float | None) -> str:
 
 
 def _spent_text(spent: Spent, catalogue: Catalogue) -> str:
-    usd = catalogue.words("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else catalogue.words("not reported")
-    turns = (
-        catalogue.words("{turns} turns", turns=spent.turns)
-        if spent.turns != 1
-        else catalogue.words("{turns} turn", turns=1)
-    )
-    tokens = catalogue.words("{tokens} tokens", tokens=f"{spent.tokens:,}")
+    message = catalogue.words
+    usd = message("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else message("not reported")
+    turns = message("{turns} turns", turns=spent.turns) if spent.turns != 1 else message("{turns} turn", turns=1)
+    tokens = message("{tokens} tokens", tokens=f"{spent.tokens:,}")
     return f"{usd}, {tokens}, {spent.wall_s:.1f} s" + (f", {turns}" if spent.turns else "")
 
 

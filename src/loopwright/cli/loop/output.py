@@ -81,7 +81,7 @@ def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
         percent=f"{progress_of(loop).overall:g}",
     )
     put(f", {progress_text} : {one_line(loop.title)}")
-    for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
+    for hold in loop.holds:
         _echo_wrapped(hold_text(hold, catalogue()), fg="yellow")
     if not brief:
         _echo_work(loop)
