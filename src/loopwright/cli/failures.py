@@ -40,26 +40,14 @@ def wants_json(arguments: list[str]) -> bool:
 def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
     if isinstance(problem, WorkflowRefused):
-        return _echo_refusal(problem, as_json=as_json)
+        echo_failure(problem.error, problem.message, problem.hint, as_json=as_json, blockers=problem.blockers)
+        return 1
     if isinstance(problem, LoopRefused) and as_json:
         record = {"ok": False, "error": problem.code, "blocker": problem.blocker, "message": problem.message}
         sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
         return exit_code_of(problem.code)
     echo_failure(problem.code, problem.message, problem.hint, as_json=as_json)
     return exit_code_of(problem.code, problem.signal_name if isinstance(problem, Interrupted) else None)
-
-
-def _echo_refusal(problem: WorkflowRefused, *, as_json: bool) -> int:
-    """Print the refusal of a workflow: its error and all blockers."""
-    if as_json:
-        blockers = [{"code": code, "message": message, "next": hint} for code, message, hint in problem.blockers]
-        record = {"ok": False, "error": problem.error, "message": problem.message, "blockers": blockers}
-        sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
-        return 1
-    for code, message, _ in problem.blockers:
-        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(translate(message))}", err=True)
-    echo_failure(problem.error, problem.message, problem.hint, as_json=False)
-    return 1
 
 
 def report_click(problem: click.ClickException, *, as_json: bool) -> int:
@@ -93,12 +81,17 @@ def keep_traceback(bug: Exception) -> str:
     return path
 
 
-def echo_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:
-    """Print one failure, as text or as JSON."""
+def echo_failure(
+    code: str, message: str, hint: str, *, as_json: bool, blockers: tuple[tuple[str, str, str], ...] = ()
+) -> None:
+    """Print one failure with all blockers, as text or as JSON."""
     if as_json:
-        record = {"ok": False, "error": code, "message": message, "blockers": [], "next": hint}
+        listed = [{"code": name, "message": why, "next": way_on} for name, why, way_on in blockers]
+        record = {"ok": False, "error": code, "message": message, "blockers": listed, "next": hint}
         sys.stderr.write(json.dumps(record, ensure_ascii=False) + "\n")
         return
+    for name, why, _ in blockers:
+        click.echo(f"  {click.style(name, fg='yellow')}: {neutralised(translate(why))}", err=True)
     label = click.style(f"{code}:", fg="red", bold=True)
     click.echo(f"{label} {neutralised(translate(message))}", err=True)
     if hint:

@@ -69,15 +69,7 @@ class LiveProgress:
                 self._print(event)
             case events.CommandEnded() | events.CheckJudged():
                 pass
-            case (
-                events.RunStarted()
-                | events.SandboxOpened()
-                | events.SecretSeen()
-                | events.Replanning()
-                | events.Replanned()
-                | events.ReplannerChanged()
-                | events.GaveUp()
-            ):
+            case _:
                 self._print(event)
 
     def _row(self, step: str, action: str = "") -> _Row:

@@ -28,13 +28,10 @@ def _text_of(value: Any) -> Any:
     raise NotImplementedError(type(value).__name__)
 
 
-class PlainProgress:
-    """Prints lines for each event."""
-
-    def __call__(self, event: events.Event) -> None:
-        """Print the lines of an event, if it has any."""
-        for line in lines_for(event):
-            click.echo(line)
+def plain_progress(event: events.Event) -> None:
+    """Print the lines of an event, if it has any."""
+    for line in lines_for(event):
+        click.echo(line)
 
 
 def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one case per event

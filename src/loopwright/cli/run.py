@@ -21,7 +21,7 @@ from loopwright.cli.options import (
     setting_option,
     with_sandbox_root,
 )
-from loopwright.cli.progress import PlainProgress, json_progress
+from loopwright.cli.progress import json_progress, plain_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
 from loopwright.stages.context import Context
@@ -86,7 +86,7 @@ def progress(as_json: bool) -> Iterator[Listener]:
         with importlib.import_module("loopwright.cli.live").LiveProgress() as live:
             yield live
     else:
-        yield PlainProgress()
+        yield plain_progress
 
 
 @contextmanager

@@ -156,7 +156,7 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
             place = ids.index(before) if before in ids else len(ids)
             return replace(loop, tasks=(*loop.tasks[:place], task, *loop.tasks[place:]))
         case e.TaskEdited(task=task):
-            return replace(loop, tasks=_with(loop.tasks, task))
+            return replace(loop, tasks=tuple(task if known.id == task.id else known for known in loop.tasks))
         case e.TaskRemoved(task_id=task_id):
             return _removed(loop, task_id)
         case e.TasksOrdered(task_ids=ids):
@@ -183,10 +183,6 @@ def _removed(loop: Loop, task_id: str) -> Loop:
         task_budgets={name: budget for name, budget in loop.task_budgets.items() if name != task_id},
         spent_by_task={name: spent for name, spent in loop.spent_by_task.items() if name != task_id},
     )
-
-
-def _with(tasks: tuple[Task, ...], changed: Task) -> tuple[Task, ...]:
-    return tuple(changed if task.id == changed.id else task for task in tasks)
 
 
 def _work(loop: Loop, event: e.Event, at: str) -> Loop:

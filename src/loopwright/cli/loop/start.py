@@ -16,8 +16,7 @@ from loopwright.cli.options import command_with_examples, echo, echo_json_line, 
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
-from loopwright.kernel.process import Cancellation
-from loopwright.loop.model import Loop, Mode, Running
+from loopwright.loop.model import Mode, Running
 from loopwright.loop.projection import document_of
 from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
@@ -116,7 +115,8 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
     with stopping_on_signals() as cancellation:
         # If another process drives the loop, only a refusal follows: that needs no screen.
         if is_screen() and not as_json and not has_worker(context, loop_id):
-            after = _on_screen(context, loop_id, cancellation)
+            with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
+                after = drive(context, loop_id, cancellation, ask=view.ask)
         else:
             since = show_loop(context, loop_id).revision
             with reporting(context, loop_id, LoopReporter(as_json=as_json), since=since):
@@ -130,8 +130,3 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
             what = f"{after.under_way.action} was interrupted" if after.under_way else "interrupted"
             echo(f"{what}; continue with `loopwright loop resume {loop_id}`", fg="yellow")
     return exit_code(after, reason)
-
-
-def _on_screen(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
-    with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
-        return drive(context, loop_id, cancellation, ask=view.ask)
