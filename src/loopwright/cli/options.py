@@ -20,12 +20,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-_SETTING = "setting"
+_SETTING = "setting_"
 
 
 def setting_option(flag: str, setting: str, **attributes: Any) -> Callable[[F], F]:
     """An option that overrides a setting; `in_context` takes its value."""
-    return click.option(flag, f"{_SETTING}_{setting.replace('.', '_')}", **attributes)
+    return click.option(flag, f"{_SETTING}{setting.replace('.', '_')}", **attributes)
 
 
 with_sandbox_root = setting_option("--sandbox-root", "sandbox.root", help="Folder for sandboxes, outside the project.")
@@ -44,7 +44,7 @@ def in_context(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def call(project_root: Path, **options: Any) -> Any:
         names = [name.split("_", 2) for name in options if name.startswith(_SETTING)]
-        flags = {(section, key): options.pop(f"{_SETTING}_{section}_{key}") for _, section, key in names}
+        flags = {(section, key): options.pop(f"{_SETTING}{section}_{key}") for _, section, key in names}
         return command(context_of(project_root, flags), **options)
 
     return in_workspace(call)

@@ -8,14 +8,20 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import echo, echo_json, in_context
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.stages import TOOLS, TakenOver, TakeOverRequest, take_over
 from loopwright.workflow.takeover.model import TakeoverRow, Tool
 
-_EPILOG = """\b
-Examples:
+_MARKS = {
+    "taken": ("✓", "green"), "already": ("=", None), "conflict": ("✗", "red"), "unreadable": ("✗", "red"),
+    "left": ("·", None), "note": ("!", "yellow"),
+}  # fmt: skip
+_MOST = 200
+
+
+@command_with_examples("""
   loopwright import loopx --dry-run            shows what would be imported from .loopx/
   loopwright import loopx
   loopwright import ccw ../other-project       from another folder
@@ -24,15 +30,7 @@ Examples:
 
 Approvals and test results of another tool do not count: every workflow starts at clarify.
 The source stays unchanged. If you repeat the command, it imports only what is new.
-"""
-_MARKS = {
-    "taken": ("✓", "green"), "already": ("=", None), "conflict": ("✗", "red"), "unreadable": ("✗", "red"),
-    "left": ("·", None), "note": ("!", "yellow"),
-}  # fmt: skip
-_MOST = 200
-
-
-@click.command("import", epilog=_EPILOG)
+""")
 @click.argument("tool", type=click.Choice(TOOLS))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--as", "renames", multiple=True, metavar="NAME=SLUG", help="Import under another name; can be repeated.")
