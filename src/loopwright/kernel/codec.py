@@ -26,7 +26,7 @@ Decoder = Callable[[type, Any], Any]
 
 def to_json(record: object, encode: Encoder | None = None) -> bytes:
     """A record as indented JSON with a final newline. Equal records give equal bytes."""
-    return msgspec.json.format(msgspec.json.encode(record, enc_hook=encode), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(record, enc_hook=encode)) + b"\n"
 
 
 def to_json_line(record: object, encode: Encoder | None = None) -> bytes:
@@ -87,6 +87,5 @@ def to_yaml(record: object, encode: Encoder | None = None) -> bytes:
         sort_keys=False,
         allow_unicode=True,
         width=100,
-        indent=2,
     )
-    return text.encode("utf-8", "backslashreplace")
+    return text.encode()
