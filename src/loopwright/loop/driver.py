@@ -84,9 +84,8 @@ def _wait(loop: Loop, context: WorkerContext) -> Loop:
     """Wait for the end of a hold between two actions. The watcher ends a long wait."""
     wait_for_request(context.cancellation, _LOOK_EVERY_S)
     with context.store.changing(loop.loop_id) as opened:
-        holds = opened.loop.phase.holds if isinstance(opened.loop.phase, Held) else ()
         now = stamp(context.clock())
-        if any(hold.ends_by_itself and (hold.until or now) <= now for hold in holds):
+        if any(hold.ends_by_itself and (hold.until or now) <= now for hold in opened.loop.holds):
             opened.apply(c.Resume(lifts=frozenset({Holder.QUOTA})), WORKER)
         return opened.loop
 

@@ -51,7 +51,7 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.DECISION if hold.code == CHOICE_REQUIRED:
             return f"`loopwright loop choose {name} {legal_actions(loop)[0]}`, or start it in a terminal"
         case Holder.DECISION:
-            asked = next((one.id for one in loop.open_decisions), "D-1")
+            asked = next((decision.id for decision in loop.open_decisions), "D-1")
             return f"answer it: `loopwright loop answer {name} {asked} …`"
         case _:
             assert_never(hold.holder)

@@ -89,11 +89,11 @@ def _reflect(
     loop: Loop, context: WorkerContext, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path
 ) -> None:
     session = answer.session or f"{loop.loop_id}-{task.id}"
-    said = claims_of(read_self_report(mailbox), read_reflections(mailbox))
+    report = claims_of(read_self_report(mailbox), read_reflections(mailbox))
     work = ReflectedWork(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files)
     with suppress(OSError, LoopwrightError):  # a failed reflection does not end the work
         if context.reflections is not None:
-            context.reflections.keep(work, said)
+            context.reflections.keep(work, report)
 
 
 def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
