@@ -364,7 +364,7 @@ def test_a_refusal_names_the_open_questions_and_who_answered():
 
 def test_the_facts_of_an_autopilot_are_stored_only_while_it_is_active():
     start = e.FlightBegun(by="ann", limits=SpendingLimits(), before=Amounts())
-    ended = e.FlightEnded(reason="done", said="s")
+    ended = e.FlightEnded(reason="done", message="s")
     for proposal in (e.FlightAt(phase=Stage.PLAN), ended):
         decision = refused(begun(), proposal)
         assert (decision.error, decision.message) == ("invalid_transition", "no autopilot is active for x")
