@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -77,6 +78,14 @@ def test_only_the_first_failure_counts():
     draft.fail_first([first, second])
     draft.fail(second)
     assert draft.failure is first
+
+
+def test_a_summary_without_a_plan_has_no_goal(redactor):
+    draft, written = EvidenceDraft(datetime(2026, 1, 1, tzinfo=UTC), Environment({}, ())), {}
+    folder = SimpleNamespace(run_id="r", write=lambda name, text: written.setdefault(name, text.text) and "digest")
+    draft.write_summary(folder, redactor, ())
+    assert written["summary.md"].startswith("# r\n\n(no goal given)\n")
+    assert draft.files == {"summary.md": "digest"}
 
 
 def test_variables_are_set_or_not():

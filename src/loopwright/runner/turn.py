@@ -245,8 +245,8 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
         # The person who takes the turn is usually in the checkout, not in the sandbox.
         prompt = f"{asked.book.part('by_hand', folder=str(sandbox.place.repo))}\n\n{prompt}"
     if isinstance(agent, CanResume):
-        known = session is not None and admission.home is not None
-        if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
+        home = admission.home
+        if session is not None and home is not None and agent.knows(home, sandbox.place.repo, session):
             # The session was interrupted, and the files of its last turn are gone.
             prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
