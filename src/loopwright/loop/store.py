@@ -6,6 +6,7 @@ taken in or set aside. It is never lost.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_without_sync, set_aside, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked
+from loopwright.kernel.locks import is_held, locked
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log
@@ -30,6 +31,10 @@ from loopwright.loop.rules import Refused, decide, evolve
 from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
 
 OUTSIDE = "outside"
+# How often a reader tries again while a change is written, and the pause before each try. A reader that waited for the
+# lock at once would make the worker wait for readers.
+_READS = 5
+_WRITE_S = 0.005
 
 
 class LoopStore:
@@ -77,9 +82,12 @@ class LoopStore:
     def load(self, loop_id: str) -> Loop:
         """A loop as it is now; edits by other tools are taken in first."""
         try:
-            if (loop := self._read(loop_id)) is not None:
-                return loop
-            # A change is being written, or a crash or another tool left something to repair.
+            for _ in range(_READS):
+                if (loop := self._read(loop_id)) is not None:
+                    return loop
+                if not is_held(self._layout.lock(f"loop-{loop_id}")):
+                    break  # a crash or another tool left something to repair
+                time.sleep(_WRITE_S)
             with self.changing(loop_id) as opened:
                 return opened.loop
         except DamagedFile:
