@@ -79,14 +79,14 @@ def reflect(context: Context, request: ReflectionRequest) -> Stored:
         ) from problem
 
 
-def shelf(context: Context) -> StoredReflections:
+def all_reflections(context: Context) -> StoredReflections:
     """Every reflection of the workspace."""
     return read_reflections(folder_of(context))
 
 
 def find(context: Context, name: str | None) -> Stored:
     """The reflection whose file name starts with `name`; for None, the last one."""
-    reflections = shelf(context).stored
+    reflections = all_reflections(context).stored
     if not reflections:
         raise UnknownReflection("this workspace has no reflections", hint="record one with `loopwright reflect`")
     if name is None:

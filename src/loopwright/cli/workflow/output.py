@@ -56,7 +56,7 @@ def _echo_autopilot(view: FlightView) -> None:
         message("{used} s of work", used=_of(used.wall_s, limits.wall_s)),
         message("{used} turns", used=_of(used.turns, limits.turns)),
     )
-    why = f": {translate(flight.said)}" if flight.said else ""
+    why = f": {translate(flight.message)}" if flight.message else ""
     put(message("  autopilot: {status} at {stage}", status=view.status, stage=flight.phase.value) + why)
     put(message("    used {spent}", spent=", ".join(spent)))
 
@@ -68,7 +68,7 @@ def _of(used: float, limit: float | None) -> str:
 def _echo_details(view: WorkflowView) -> None:
     origin = view.workflow.origin
     if origin is not None:
-        state = ", ".join(f"{name} {value}" for name, value in origin.said.items()) or "unknown"
+        state = ", ".join(f"{name} {value}" for name, value in origin.claims.items()) or "unknown"
         echo(f"  imported from {origin.tool} ({origin.path}); state there: {state}; it does not count as proof here")
     if view.flight is not None:
         _echo_autopilot(view.flight)
