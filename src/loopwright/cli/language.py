@@ -39,7 +39,7 @@ def translate(text: str) -> str:
 
 def message(template: str, /, **facts: object) -> str:
     """A message from a template, for texts that are too short for `translate` to find."""
-    return catalogue().words(template, **facts)
+    return catalogue().message(template, **facts)
 
 
 def _can_be_shown() -> bool:

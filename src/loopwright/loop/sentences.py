@@ -15,7 +15,7 @@ _MOST_NAMES = 5
 
 def sentence(event: e.Event, catalogue: Catalogue = ENGLISH) -> str:
     """The event in words. Text from outside is not escaped; the caller that prints it does that."""
-    message = catalogue.words
+    message = catalogue.message
     match event:
         case e.LoopCreated(title=title, max_iterations=most):
             return message("created: {title}, at most {most} iterations", title=title, most=most)
@@ -45,17 +45,17 @@ def sentence(event: e.Event, catalogue: Catalogue = ENGLISH) -> str:
 
 def _of_completion(event: e.LoopCompleted, catalogue: Catalogue) -> str:
     if event.accepted_by is not None:
-        return catalogue.words(
+        return catalogue.message(
             "accepted by {by}: {reason}", by=event.accepted_by, reason=catalogue.translate(event.forced or "")
         )
-    done = catalogue.words("completed")
+    done = catalogue.message("completed")
     return (
-        done if event.forced is None else catalogue.words("closed as done by a person: {forced}", forced=event.forced)
+        done if event.forced is None else catalogue.message("closed as done by a person: {forced}", forced=event.forced)
     )
 
 
 def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PLR0912 -- a case per event
-    message = catalogue.words
+    message = catalogue.message
     match event:
         case e.IterationsGiven(max_iterations=most):
             return message("iteration limit: {most}", most=most)
@@ -91,7 +91,7 @@ def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PL
 
 
 def _of_work(event: e.Event, catalogue: Catalogue) -> str:
-    message = catalogue.words
+    message = catalogue.message
     match event:
         case e.ActionStarted(action=action, task_id=task_id):
             begins = message("{action} begins", action=action)
@@ -136,14 +136,14 @@ def beside_the_work(loop: Loop, catalogue: Catalogue) -> str | None:
 
 def _asked(turn: OpenTurn, catalogue: Catalogue) -> str:
     if turn.is_by_hand:
-        return catalogue.words("a turn waits for {agent} (`loopwright loop turn` shows it)", agent=turn.agent)
+        return catalogue.message("a turn waits for {agent} (`loopwright loop turn` shows it)", agent=turn.agent)
     if turn.is_question:
-        return catalogue.words("{agent} is asked how sure it is", agent=turn.agent)
-    return catalogue.words("{agent} is asked", agent=turn.agent)
+        return catalogue.message("{agent} is asked how sure it is", agent=turn.agent)
+    return catalogue.message("{agent} is asked", agent=turn.agent)
 
 
 def _of_turns(event: e.Event, catalogue: Catalogue) -> str:
-    message = catalogue.words
+    message = catalogue.message
     match event:
         case e.TurnBegun(turn=turn):
             asked = _asked(turn, catalogue)
@@ -166,8 +166,10 @@ def _of_turns(event: e.Event, catalogue: Catalogue) -> str:
 
 def hold_text(hold: Hold, catalogue: Catalogue = ENGLISH) -> str:
     """Who holds a loop, why, and until when, if known."""
-    held = catalogue.words("held by {holder}: {message}", holder=hold.holder, message=catalogue.translate(hold.message))
-    return held + (catalogue.words(" (until {until})", until=hold.until) if hold.until else "")
+    held = catalogue.message(
+        "held by {holder}: {message}", holder=hold.holder, message=catalogue.translate(hold.message)
+    )
+    return held + (catalogue.message(" (until {until})", until=hold.until) if hold.until else "")
 
 
 _TASK_ENDS = {
@@ -180,7 +182,7 @@ _TASK_ENDS = {
 
 def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> str:
     """The result of the tests."""
-    message = catalogue.words
+    message = catalogue.message
     ran = message("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
     if validation.coverage is not None:
         ran += message(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
@@ -192,7 +194,7 @@ def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> s
 
 def budget_text(budget: Budget, catalogue: Catalogue = ENGLISH) -> str:
     """The limits that are set."""
-    message = catalogue.words
+    message = catalogue.message
     limits = [
         (message("{limit} USD", limit=_shortly(budget.usd)), budget.usd),
         (message("{limit} tokens", limit=_shortly(budget.tokens)), budget.tokens),
@@ -207,7 +209,7 @@ def _shortly(limit: float | None) -> str:
 
 
 def _spent_text(spent: Spent, catalogue: Catalogue) -> str:
-    message = catalogue.words
+    message = catalogue.message
     usd = message("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else message("not reported")
     turns = message("{turns} turns", turns=spent.turns) if spent.turns != 1 else message("{turns} turn", turns=1)
     tokens = message("{tokens} tokens", tokens=f"{spent.tokens:,}")
@@ -216,4 +218,4 @@ def _spent_text(spent: Spent, catalogue: Catalogue) -> str:
 
 def _named(names: tuple[str, ...], catalogue: Catalogue) -> str:
     more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (catalogue.words(" and {more} more", more=more) if more > 0 else "")
+    return ", ".join(names[:_MOST_NAMES]) + (catalogue.message(" and {more} more", more=more) if more > 0 else "")
