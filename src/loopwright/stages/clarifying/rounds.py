@@ -30,7 +30,6 @@ from loopwright.workflow.model import Round, Stage, Transition, Workflow
 from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.store import Opened
 
-
 # A person reads it in a terminal.
 _LONGEST_QUESTION = 10_000
 
