@@ -21,7 +21,7 @@ from loopwright.verbs.workflow.build import (
     slug_from,
     slug_of_report,
 )
-from loopwright.verbs.workflow.stages import FlightPlan, autopilot
+from loopwright.verbs.workflow.stages import AutopilotRequest, autopilot
 from loopwright.verbs.workflow.status import show
 
 
@@ -93,5 +93,7 @@ person accepts the result.
 def autopilot_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Run all stages with the approvals that your policy allows; stop with a reason if a person is needed."""
     with stopping_on_signals() as cancellation:
-        view = autopilot(context, slug, FlightPlan(**options), (lambda _: None) if as_json else echo, cancellation)
+        view = autopilot(
+            context, slug, AutopilotRequest(**options), (lambda _: None) if as_json else echo, cancellation
+        )
     echo_view(view, as_json=as_json)
