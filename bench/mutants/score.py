@@ -32,6 +32,7 @@ WORK = ROOT / ".cache" / "mutants"
 TYPES = ROOT / ".cache" / "mutants-mypy"
 # Without mypy's lints, which notice the form of a mutant and not its effect.
 _STRICT = {"strict": True, "python_version": "3.11", "mypy_path": "src", "disable_error_code": ["unused-ignore"]}
+_PLUGINS = [part for name in ("pytest_order", "in_process", "guard") for part in ("-p", name)]
 _EVERY_S = 15
 # A mutant that hangs is killed after (seconds of its tests + 1) times this.
 _PATIENCE = 15.0
@@ -98,7 +99,7 @@ def _settings(package: dict[str, Any], sources: list[Path]) -> str:
             "source_paths": ["src"],
             "only_mutate": package["files"],
             "pytest_add_cli_args_test_selection": [*package["tests"], *(("-k", without) if without else ())],
-            "pytest_add_cli_args": ["--hypothesis-seed=0", "-p", "pytest_order", "-p", "in_process", *hanging],
+            "pytest_add_cli_args": ["--hypothesis-seed=0", *_PLUGINS, *hanging],
             "use_git_change_detection": False,
             "on_dependency_change": "ignore",
             "timeout_multiplier": _PATIENCE,

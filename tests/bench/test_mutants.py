@@ -66,6 +66,8 @@ def test_every_explanation_names_a_function_and_a_reason():
         ('raise E("one message")', 'raise E("XXone messageXX")', True),
         ('raise E("one message")', 'raise E("ONE MESSAGE")', True),
         ('raise E("one message")', "raise E(None)", False),
+        ('raise ValueError("one message")', "raise ValueError(None)", True),
+        ('raise OSError("one message")', "raise OSError(None)", False),
         ('raise E("code")', 'raise E("CODE")', False),
         ('run("a b", "--flag")', 'run("a b", "--FLAG")', False),
     ],

@@ -55,6 +55,8 @@ def test_nothing_that_steers_a_terminal_is_left_and_it_is_one_line():
         ("abcdefgh", 3, ["abc", "def", "gh"]),
         ("a bcdefg h", 3, ["a", "bcd", "efg", "h"]),
         ("日本語", 4, ["日本", "語"]),
+        ("a  b", 4, ["a  b"]),
+        ("abc  ", 3, ["abc"]),
         ("ab", 0, ["a", "b"]),
         ("日本", 1, ["日", "本"]),
         ("a 日本 b", 1, ["a", "日", "本", "b"]),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from loopwright.kernel import cgroup
+from loopwright.kernel import cgroup, process_tree
+from loopwright.kernel.cgroup import Cgroup
 
 
 @pytest.fixture
@@ -135,3 +137,118 @@ def test_a_folder_that_refuses_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setattr(cgroup, "own_folder", lambda: tmp_path)
     assert cgroup.new_group() is None
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.fixture
+def files(monkeypatch, tmp_path):
+    """A group of plain files, which shows what the kernel would read and write on any machine."""
+    folder = tmp_path / "loopwright-1-1"
+    (folder / "own").mkdir(parents=True)
+    for name in ("cgroup.procs", "cgroup.freeze", "cgroup.kill", "cgroup.events", "own/cgroup.procs"):
+        (folder / name).touch()
+
+    def remove_group(path):
+        assert not [each for each in path.iterdir() if each.is_dir()], "the kernel refuses a group with groups below it"
+        if any("populated 1" in events.read_text() for events in path.glob("cgroup.events")):
+            raise OSError
+        shutil.rmtree(path)
+
+    monkeypatch.setattr(Path, "rmdir", remove_group)
+    return folder
+
+
+def test_the_members_of_a_group_are_read_from_all_its_folders(files):
+    (files / "cgroup.procs").write_text("3\n0\n5\n")
+    (files / "own" / "cgroup.procs").write_text("7\n")
+    assert sorted(Cgroup(files).members()) == [3, 5, 7]
+    (files / "cgroup.procs").unlink()
+    assert Cgroup(files).members() == [7]
+
+
+def test_requests_are_written_to_the_files_of_a_group(files):
+    group = Cgroup(files)
+    assert group.add(9)
+    assert group.freeze()
+    group.kill()
+    assert [(files / f"cgroup.{name}").read_text() for name in ("procs", "freeze", "kill")] == ["9", "1", "1"]
+    group.thaw()
+    assert (files / "cgroup.freeze").read_text() == "0"
+    (files / "cgroup.procs").unlink()
+    assert not group.add(9)
+    (files / "cgroup.procs").symlink_to("/dev/full")
+    assert not group.add(9), "the kernel refuses what is written"
+
+
+@pytest.mark.parametrize(
+    ("events", "frozen"), [("populated 1\nfrozen 1\n", True), ("frozen 0\npopulated 1\n", False), ("", False)]
+)
+def test_the_kernel_tells_whether_a_group_is_frozen(files, events, frozen):
+    (files / "cgroup.events").write_text(events)
+    assert Cgroup(files).is_frozen == frozen
+    assert not Cgroup(files / "missing").is_frozen
+
+
+@pytest.mark.parametrize(
+    ("groups", "inside"),
+    [
+        ({"/loopwright-1-1"}, True),
+        ({"/a/loopwright-1-1", "/a/loopwright-1-1/own"}, True),
+        ({"/a/loopwright-1-1", "/a"}, False),
+        ({"/a/loopwright-1-12"}, False),
+        (set(), False),
+    ],
+)
+def test_a_process_is_in_a_group_if_all_its_threads_are(files, monkeypatch, groups, inside):
+    monkeypatch.setattr(process_tree, "control_groups", {7: groups}.get)
+    assert Cgroup(files).contains_all_threads(7) == inside
+
+
+def test_a_group_is_removed_as_soon_as_it_is_empty(files, monkeypatch):
+    (files / "cgroup.events").write_text("populated 1\n")
+    naps = []
+
+    def nap(seconds):
+        naps.append(seconds)
+        if len(naps) == 2:
+            (files / "cgroup.events").write_text("populated 0\n")
+
+    monkeypatch.setattr(time, "sleep", nap)
+    Cgroup(files).remove(time.monotonic() + 300)
+    assert (len(naps), files.exists()) == (2, False)
+
+
+def test_a_group_that_was_in_use_is_removed_with_the_next(files, tmp_path):
+    (files / "cgroup.events").write_text("populated 1\n")
+    Cgroup(files).remove(0.0)
+    assert files.exists()
+    (files / "cgroup.events").write_text("populated 0\n")
+    (tmp_path / "next").mkdir()
+    Cgroup(tmp_path / "next").remove(0.0)
+    assert os.listdir(tmp_path) == []
+    assert files not in cgroup._unremoved
+
+
+def test_groups_have_names_that_tell_their_process(monkeypatch, tmp_path):
+    def make(path, real=Path.mkdir):
+        real(path)
+        (path / "cgroup.freeze").touch()
+
+    monkeypatch.setattr(Path, "mkdir", make)
+    monkeypatch.setattr(cgroup, "own_folder", lambda: tmp_path)
+    monkeypatch.setattr(cgroup, "_numbers", iter((1, 2)))
+    assert [cgroup.new_group()._folder.name for _ in range(2)] == [f"loopwright-{os.getpid()}-{n}" for n in (1, 2)]
+    monkeypatch.setattr(cgroup, "own_folder", lambda: None)
+    assert cgroup.new_group() is None
+    cgroup.remove_leftovers()
+    assert len(os.listdir(tmp_path)) == 2
+
+
+def test_only_groups_of_dead_processes_are_removed(files, monkeypatch):
+    with subprocess.Popen(["true"]) as dead:
+        dead.wait()
+    kept = [files.with_name(name) for name in (f"loopwright-{os.getpid()}-1", "other-1-1", f"loopwright-{dead.pid}")]
+    for folder in (*kept, files.with_name(f"loopwright-{dead.pid}-1")):
+        folder.mkdir()
+    monkeypatch.setattr(cgroup, "own_folder", lambda: files.parent)
+    cgroup.remove_leftovers()
+    assert sorted(files.parent.iterdir()) == sorted([*kept, files]), "process 1 always lives"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import subprocess
 import threading
 from contextlib import suppress
@@ -48,12 +50,15 @@ def test_a_file_that_can_be_restored_is_synced_only_where_it_could_be_cut_in_two
     assert not synced
     files.create_restorably(tmp_path / "large", b"x" * 4097)
     assert len(synced) == 1
-    assert [files.is_blank(data) for data in (b"", b"\0\0", b"\0x", b"\n")] == [True, True, False, False]
+    assert [files.is_blank(data) for data in (b"", b"\0\0", b"\0X", b"\n")] == [True, True, False, False]
 
 
 def test_a_name_that_is_taken_costs_no_write(tmp_path, monkeypatch):
     (tmp_path / "taken").symlink_to("nowhere")
-    monkeypatch.setattr(os, "open", lambda *_: pytest.fail("something was written"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", lambda *_: pytest.fail("something was written"))
+        assert not files.create_exclusively(tmp_path / "taken", b"x")
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)  # another process takes the name at this moment
     assert not files.create_exclusively(tmp_path / "taken", b"x")
 
 
@@ -69,17 +74,39 @@ def test_a_mode_that_is_given_is_exact_and_without_one_the_umask_decides(tmp_pat
     assert modes == [0o640, 0o666 & ~umask]
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: files.write_durably(path, b"", mode=0o640),
+        lambda path: files.create_exclusively(path, b"", mode=0o640),
+        files.make_private_folder,
+    ],
+)
+def test_a_mode_holds_from_the_first_moment(tmp_path, monkeypatch, write):
+    """Also before `chmod` makes it independent of the umask."""
+    monkeypatch.setattr(os, "fchmod", lambda *_: None)
+    monkeypatch.setattr(Path, "chmod", lambda *_: None)
+    before = os.umask(0)
+    try:
+        write(tmp_path / "new")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "new").stat().st_mode & 0o777 in (0o640, 0o700)
+
+
 def test_only_plain_files_of_a_bounded_size_are_read(tmp_path):
     (tmp_path / "file").write_bytes(b"12345")
     os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "large").write_bytes(b"x" * ((1 << 20) + 1))
     assert files.read_regular_file(tmp_path / "file", most=5) == b"12345"
-    with pytest.raises(OSError, match="larger than") as large:
-        files.read_regular_file(tmp_path / "file", most=4)
-    assert large.value.filename == str(tmp_path / "file")
-    with pytest.raises(OSError, match="a fifo, not a file"):
-        files.read_regular_file(tmp_path / "fifo", most=5)
-    with pytest.raises(OSError, match="a folder, not a file"):
-        files.read_regular_file(tmp_path, most=5)
+    for name, problem in (
+        ("large", "[Errno 27] larger than 1 MiB"),
+        ("fifo", "[Errno 22] a fifo, not a file"),
+        (".", "[Errno 22] a folder, not a file"),
+    ):
+        with pytest.raises(OSError) as refused:  # noqa: PT011 -- the whole text is compared
+            files.read_regular_file(tmp_path / name, most=1 << 20)
+        assert str(refused.value) == f"{problem}: '{tmp_path / name}'"
 
 
 def test_only_one_of_many_creates_a_file(tmp_path):
@@ -99,7 +126,7 @@ def test_only_one_of_many_creates_a_file(tmp_path):
 
 def test_a_tree_with_locked_folders_and_links_is_removed_and_the_links_are_not_followed(tmp_path):
     outside = tmp_path / "outside"
-    outside.mkdir()
+    outside.mkdir(mode=0o755)
     (outside / "precious").write_text("x")
     tree = tmp_path / "tree"
     (tree / "locked" / "deep").mkdir(parents=True)
@@ -168,6 +195,45 @@ def test_a_lock_is_held_until_it_is_released(tmp_path):
     assert not is_held(path)
 
 
+def test_a_lock_is_released_once(tmp_path):
+    held = try_lock(tmp_path / "lock")
+    held.release()
+    other = os.open(tmp_path / "lock", os.O_RDONLY)  # gets the same number
+    held.release()
+    os.close(other)
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_again(tmp_path, monkeypatch):
+    path, removed = tmp_path / "lock", []
+
+    def remove_first(handle, operation, real=fcntl.flock):
+        real(handle, operation)
+        if not removed:
+            removed.append(path.unlink())
+
+    monkeypatch.setattr(fcntl, "flock", remove_first)
+    held = try_lock(path)
+    assert is_held(path)
+    held.release()
+
+
+@pytest.mark.parametrize("times", [2, 100, 101])
+def test_a_folder_that_other_processes_remove_is_made_again(tmp_path, monkeypatch, times):
+    failures = iter([FileNotFoundError(2, "No such file or directory")] * times)
+
+    def remove_again(*arguments, real=os.open):
+        for failure in failures:
+            raise failure
+        return real(*arguments)
+
+    monkeypatch.setattr(os, "open", remove_again)
+    if times < 101:
+        try_lock(tmp_path / "lock").release()
+    else:
+        with pytest.raises(StorageFailed, match=f"can't write {tmp_path}/lock: No such file"):
+            try_lock(tmp_path / "lock")
+
+
 def test_many_writers_lose_no_update(tmp_path):
     path = tmp_path / "counter"
     files.write_durably(path, b"0")
@@ -192,7 +258,7 @@ def test_parts_of_untrusted_files_are_read_without_following_links(tmp_path):
     assert files.read_head(tmp_path / "file", 5) == (b"12345", False)
     assert files.read_head(tmp_path / "file", 4) == (b"1234", True)
     for name in ("link", "fifo", "."):
-        with pytest.raises(OSError, match=r"symbolic|not a regular file") as refused:
+        with pytest.raises(OSError, match=r"symbolic|not a file") as refused:
             files.read_head(tmp_path / name, 5)
         assert Path(refused.value.filename) == tmp_path / name
     assert sorted(files.list_folder(tmp_path)) == ["fifo", "file", "link"]
@@ -216,6 +282,7 @@ def test_a_file_is_overwritten_in_place_and_never_through_a_link(tmp_path):
 
 def test_a_damaged_file_goes_to_the_next_free_name(tmp_path):
     path = tmp_path / "journal"
+    assert files._free_name(path).name == "journal.damaged-1"
     (tmp_path / "journal.damaged-1").symlink_to("nowhere")
     path.write_bytes(b"one")
     assert files.copy_aside(path).name == "journal.damaged-2"
@@ -225,7 +292,13 @@ def test_a_damaged_file_goes_to_the_next_free_name(tmp_path):
     assert (tmp_path / "journal.damaged-2").read_bytes() == (tmp_path / "journal.damaged-3").read_bytes() == b"one"
 
 
-def test_temporary_files_of_dead_processes_are_removed(tmp_path, reaped):
+def test_a_folder_full_of_damaged_copies_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(os.path, "lexists", lambda _: True)
+    with pytest.raises(StorageFailed, match=f"too many damaged copies next to {tmp_path}"):
+        files.set_aside(tmp_path)
+
+
+def test_temporary_files_of_dead_processes_are_removed(tmp_path, reaped, monkeypatch):
     mark = "0123456789ab"
     dead, alive = f".a.{reaped}.{mark}.tmp", f".a.{os.getpid()}.{mark}.tmp"
     kept = {alive, f".a.{reaped}.tmp", f".a.{reaped}.{mark}.tmp2", f"a.{reaped}.{mark}.tmp", "outside"}
@@ -236,6 +309,18 @@ def test_temporary_files_of_dead_processes_are_removed(tmp_path, reaped):
     (tmp_path / f".link.{reaped}.{mark}.tmp").symlink_to(tmp_path / "outside")
     files.remove_stale_temporaries(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == kept
+    monkeypatch.setattr(Path, "glob", lambda *_: [tmp_path / dead])  # another process removed it meanwhile
+    files.remove_stale_temporaries(tmp_path)
+
+
+def test_a_process_is_asked_for_without_a_signal(monkeypatch):
+    signals = []
+    before = signal.signal(signal.SIGHUP, lambda number, _: signals.append(number))
+    try:
+        assert files._is_alive(os.getpid())
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert signals == []
 
 
 @pytest.fixture
@@ -297,6 +382,9 @@ def test_every_file_and_every_folder_of_a_tree_is_synced(tmp_path, monkeypatch):
     (tmp_path / "a" / "b" / "two").touch()
     files.sync_tree(tmp_path / "a")
     assert set(synced) == {tmp_path / "a", tmp_path / "a/b", tmp_path / "a/one", tmp_path / "a/b/two"}
+    (tmp_path / "a" / "link").symlink_to("one")
+    with pytest.raises(StorageFailed):
+        files.sync_tree(tmp_path / "a")
 
 
 def test_a_tree_that_rmtree_cannot_remove_is_removed_level_by_level(tmp_path, monkeypatch):
@@ -304,6 +392,7 @@ def test_a_tree_that_rmtree_cannot_remove_is_removed_level_by_level(tmp_path, mo
         raise RecursionError
 
     monkeypatch.setattr("shutil.rmtree", fail)
+    tmp_path.chmod(0o755)
     (tmp_path / "outside").write_text("x")
     deepest = tmp_path / "tree" / "/".join(["deep"] * 50)
     deepest.mkdir(parents=True)
@@ -313,6 +402,7 @@ def test_a_tree_that_rmtree_cannot_remove_is_removed_level_by_level(tmp_path, mo
         (folder / "empty").mkdir()
     files.remove_tree(tmp_path / "tree")
     assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+    assert tmp_path.stat().st_mode & 0o777 == 0o755, "a link was followed"
     (tmp_path / "link").symlink_to(tmp_path)
     files.remove_tree(tmp_path / "link")
     files.remove_tree(tmp_path / "missing")
@@ -371,10 +461,11 @@ def test_access_to_a_folder_is_restored_if_any_of_it_is_missing(tmp_path, monkey
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_the_file_of_a_lock_is_no_program(tmp_path):
+@pytest.mark.parametrize("make", [lambda path: try_lock(path).release(), lambda path: files.overwrite(path, b"")])
+def test_a_new_file_is_no_program(tmp_path, make):
     before = os.umask(0)
     try:
-        try_lock(tmp_path / "lock").release()
+        make(tmp_path / "file")
     finally:
         os.umask(before)
-    assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666

@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.errors import GitFailed
+from loopwright.errors import GitFailed, ToolMissing
 from loopwright.kernel import git, git_history, git_index, process
+
+
+@pytest.fixture(autouse=True)
+def _every_call_is_hardened(monkeypatch):
+    def capture(argv, *rest, real=git._capture):
+        assert argv[: 1 + len(git._HARDENED)] == ("git", *git._HARDENED)
+        return real(argv, *rest)
+
+    monkeypatch.setattr(git, "_capture", capture)
 
 
 @pytest.fixture
@@ -39,6 +48,14 @@ def test_a_repository_without_a_commit_has_no_head_and_a_plain_folder_no_reposit
     assert git.discover(empty.root).head is None
 
 
+def test_git_can_be_missing(monkeypatch):
+    git.require_installed("unused")
+    monkeypatch.setattr(shutil, "which", {}.get)
+    with pytest.raises(ToolMissing, match="git is needed") as missing:
+        git.require_installed("git is needed")
+    assert missing.value.hint == "install git"
+
+
 def test_what_is_known_of_a_repository_is_read_once_but_its_head(project):
     assert git.is_installed()
     repositories = git.Repositories()
@@ -55,8 +72,12 @@ def test_what_is_known_of_a_repository_is_read_once_but_its_head(project):
 def test_a_path_with_a_line_break_is_refused(project):
     moved = project.root.with_name("line\nbreak")
     project.root.rename(moved)
-    with pytest.raises(GitFailed, match="contains a line break") as refused:
+    with pytest.raises(GitFailed) as refused:
         git.discover(moved)
+    assert (
+        refused.value.message
+        == f"the path of the repository at {project.root.parent}/line\\nbreak contains a line break"
+    )
     assert "rename that folder" in refused.value.hint
 
 
@@ -71,6 +92,8 @@ def test_only_settings_about_files_are_carried_over(project, monkeypatch):
     assert "core.sshcommand" not in settings
     monkeypatch.delenv("XDG_CONFIG_HOME")
     assert git.discover(project.root).settings["core.excludesfile"] == f"{project.home}/.config/git/ignore"
+    project.git("config", "core.excludesfile", "/line\nbreak")
+    assert git.discover(project.root).settings["core.excludesfile"] == "/line\nbreak"
     project.git("config", "core.excludesfile", "~/mine")
     assert git.discover(project.root).settings["core.excludesfile"] == f"{project.home}/mine"
 
@@ -104,6 +127,7 @@ def test_git_gets_a_bare_environment(repository, tmp_path, monkeypatch):
         ("nowhere", None),
         ("", None),
         ("--all", None),
+        ("^HEAD", None),
         ("HEAD\0", None),
     ],
 )
@@ -156,6 +180,7 @@ def test_object_stores_are_followed_without_circles(tmp_path):
         (("-c", "fetch", "x"), b"first\nfatal: last\n", "git fetch failed: fatal: last"),
         (("--version",), b"", "git git failed: exit 7"),
         (("log",), b"x" * 400, "git log failed: " + "x" * 300),
+        (("log",), b"\xff", "git log failed: \\xff"),
     ],
 )
 def test_a_failure_has_the_verb_and_the_last_line_of_git(arguments, stderr, message):
@@ -180,6 +205,7 @@ def test_shallow_and_bare_repositories_are_told_apart(project, repository, tmp_p
         (b"DIRC\0\0\0\2 secrets/ ", True),
         (b"DIRC\0\0\0\3 secrets/ ", True),
         (b"DIRC\0\0\0\2 other ", False),
+        (b"DIRC\0\0\0\3 other ", False),
         (b"DIRC\0\0\0\2 link\0", True),
         (b"DIRC\0\0\0\2 sdir\0", True),
         (b"DIRC\0\0\0\4 other ", True),
@@ -271,6 +297,9 @@ def test_a_private_repository_can_have_an_index_elsewhere(repository, tmp_path):
     assert (private.succeeds("cat-file", "-e", "HEAD"), private.succeeds("cat-file", "-e", repository.head.tree)) == (
         False, True,
     )  # fmt: skip
+    assert private.succeeds("hash-object", "--stdin-paths", stdin=f"{tmp_path / 'index'}\n".encode())
+    assert not private.succeeds("hash-object", "--stdin-paths", stdin=b"missing\n")
+    assert private.succeeds("hash-object", "--stdin-paths"), "no input by default"
     with pytest.raises(GitFailed, match="git cat-file failed"):
         private.run("cat-file", "-e", "HEAD^{tree}")
 
@@ -298,11 +327,11 @@ def test_the_history_of_every_kind_of_clone_is_read(project, tmp_path, kind):
 
 
 def test_a_folder_without_a_history_is_refused(project, tmp_path):
-    with pytest.raises(GitFailed, match="is not in a git repository") as refused:
+    with pytest.raises(GitFailed, match=f"^{project.home} is not in a git repository") as refused:
         git_history.open_history(project.home, tmp_path)
     assert "git init" in refused.value.hint
     project.root.rename(project.root.with_name("line\nbreak"))
-    with pytest.raises(GitFailed, match="contains a line break"):
+    with pytest.raises(GitFailed, match=r"/line\\nbreak contains a line break"):
         git_history.open_history(project.root.with_name("line\nbreak"), tmp_path)
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from loopwright.errors import ToolMissing
-from loopwright.kernel import process
-from loopwright.kernel.process import Cancellation, Command, Ending
+from loopwright.kernel import cgroup, process, process_tree
+from loopwright.kernel import family as families
+from loopwright.kernel.process import Cancellation, Command, Ending, Stopped, stopping_on
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -142,11 +146,123 @@ def test_an_error_in_the_output_reader_leaves_no_process(mark):
     assert alive(mark) == []
 
 
-def test_a_program_that_is_not_there_is_an_exception():
-    with pytest.raises(ToolMissing, match="no-such-program"):
-        process.capture(("no-such-program",), cwd=Path("/"), env=ENV)
-    with pytest.raises(ToolMissing, match="is missing"):
-        process.capture(("true",), cwd=Path("/no/such/folder"), env=ENV)
+@pytest.mark.parametrize(
+    ("program", "folder", "message", "hint"),
+    [
+        (
+            "no-such-program", "/", "the program 'no-such-program' is not installed or not on PATH",
+            "install no-such-program, then run `loopwright doctor`",
+        ),
+        ("true", "/no/such", "can't start true: the folder /no/such is missing", "check that folder, then try again"),
+        ("/dev/null", "/", "can't start '/dev/null': Permission denied", "run `loopwright doctor`"),
+    ],
+)  # fmt: skip
+def test_a_program_that_can_not_be_started_is_an_exception(program, folder, message, hint):
+    with pytest.raises(ToolMissing) as missing:
+        process.capture((program,), cwd=Path(folder), env=ENV)
+    assert (missing.value.message, missing.value.hint) == (message, hint)
+
+
+def test_a_helper_command_gets_input_and_returns_all_its_output(tmp_path):
+    done = process.capture(("sh", "-c", "pwd; cat; echo err >&2; kill -9 $$"), cwd=tmp_path, env=ENV, stdin=b"in")
+    assert done == process.Captured(137, f"{tmp_path}\nin".encode(), b"err\n")
+    assert process.capture(("cat",), cwd=tmp_path, env=ENV).stdout == b""
+    session = process.capture(("sh", "-c", "ps -o sid= $$ || true; echo $$"), cwd=tmp_path, env=ENV).stdout.split()
+    assert len(set(session)) == 1, "a session of its own: no signal of the terminal reaches it"
+    assert not families._ours
+
+
+def test_a_helper_command_that_takes_too_long_is_ended(mark):
+    with pytest.raises(TimeoutError, match=r"^sh did not end within 0\.2 s$"):
+        process.capture(("sh", "-c", f"sleep {mark} & sleep {mark}"), cwd=Path("/"), env=ENV, timeout_s=0.2)
+    assert alive(mark) == []
+    assert not families._ours
+
+
+def test_a_stop_ends_helper_commands_and_commands_of_its_block(mark):
+    request = Cancellation()
+    with stopping_on(request):
+        threading.Timer(0.1, request.request, ("enough",)).start()
+        with pytest.raises(Stopped, match="enough"):
+            process.capture(("sleep", mark), cwd=Path("/"), env=ENV)
+        ended = process.stream(
+            Command(("sleep", mark), Path("/"), ENV, "test"), on_stdout=print, on_stderr=print, timeout_s=None
+        )
+    assert (ended.ending, ended.exit_code) == (Ending.CANCELLED, 143)
+    assert alive(mark) == []
+
+
+def test_a_command_has_a_mark_and_no_input(tmp_path):
+    out = []
+    ended = process.stream(
+        Command(("sh", "-c", f'cat; echo "${families.MARK_VARIABLE} $A"'), tmp_path, {**ENV, "A": "1"}, "/family"),
+        on_stdout=out.append, on_stderr=out.append, timeout_s=300,
+    )  # fmt: skip
+    assert b"".join(out).startswith(f"/family:{os.getpid()}:".encode())
+    assert b"".join(out).endswith(b" 1\n")
+    assert (ended.ending, ended.exit_code, ended.frozen_s) == (Ending.EXITED, 0, 0.0)
+    assert 0 < ended.duration_s < 300
+
+
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_a_detached_process_writes_to_its_log_and_is_not_ended(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    script = "pwd; echo $A >&2; cat; exec sleep 1000"
+    pid = process.detach(("sh", "-c", script), cwd=tmp_path, env={**ENV, "A": "1"}, log=log)
+    try:
+        assert families._ours[pid] == ""
+        assert os.getsid(pid) == pid
+        run("true")
+        while log.read_text() != f"before\n{tmp_path}\n1\n":
+            time.sleep(0.005)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):  # `subprocess` may collect it
+            os.waitpid(pid, 0)
+        families.note_end(pid)
+
+
+@pytest.fixture
+def left_behind(monkeypatch):
+    """Processes by pid that a dead Loopwright process left: three by their mark or folder, one of a person."""
+    left = {2: ("mark", "/"), 3: ("", "/family/sub"), 4: ("", "/elsewhere"), 5: ("mark", "/family")}
+    naps = []
+
+    def kill_all(pids, number):
+        assert number is signal.SIGKILL
+        del left[pids[0]]
+        return 1
+
+    def has(pid, text):
+        assert text == f"{families.MARK_VARIABLE}=/family:".encode()
+        return left[pid][0] == "mark"
+
+    monkeypatch.setattr(process_tree, "all_processes", lambda: list(left))
+    monkeypatch.setattr(process_tree, "kill_all", kill_all)
+    monkeypatch.setattr(process_tree, "environment_has", has)
+    monkeypatch.setattr(process_tree, "works_in", lambda pid, folder: left[pid][1].startswith(folder))
+    monkeypatch.setattr(cgroup, "remove_leftovers", lambda: naps.append("cgroup"))
+    monkeypatch.setattr(time, "sleep", naps.append)
+    return left, naps
+
+
+def test_what_a_dead_process_left_is_ended_by_mark_and_folder(left_behind):
+    left, naps = left_behind
+    assert process.end_family("/family") == 3
+    assert list(left) == [4]
+    assert len(naps) == 4
+    assert naps[-1] == "cgroup"
+
+
+def test_where_a_person_may_work_only_marked_processes_are_ended(left_behind):
+    assert process.end_family("/family", by_place=False) == 2
+    assert list(left_behind[0]) == [3, 4]
+
+
+def test_processes_that_come_back_are_ended_for_a_while(left_behind, monkeypatch):
+    monkeypatch.setattr(process_tree, "kill_all", lambda *_: 1)
+    assert process.end_family("/family") == 20
 
 
 def test_stopping_a_part_does_not_stop_the_whole():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -18,6 +19,7 @@ EVENING = datetime(2026, 11, 16, 23, 59, 58, 700_000, tzinfo=timezone(timedelta(
     ("text", "safe"),
     [
         ("plan-1.a_B", "plan-1.a_B"),
+        ("X", "X"),
         ("two words", "two-words"),
         ("a / b", "a-b"),
         ("../../etc", "etc"),
@@ -41,6 +43,17 @@ def test_a_text_that_is_not_safe_in_a_path_is_no_identifier(text):
     assert not ids.is_identifier(text)
 
 
+@pytest.fixture
+def tokyo(monkeypatch):
+    """A machine whose clock shows the time of Tokyo."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "JST-9")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("tokyo")
 def test_times_are_written_in_utc_with_whole_seconds():
     assert clock.stamp(EVENING) == "2026-11-17T01:59:58Z"
     assert clock.compact_stamp(EVENING) == "20261117T015958Z"
@@ -70,6 +83,15 @@ def test_a_record_is_written_and_read_with_its_hooks():
     assert codec.from_json(b'{"x": 1, "place": "/a"}', Point, lambda kind, value: Path(value)) == point
 
 
+def test_a_file_that_holds_no_record_has_none(tmp_path):
+    file = tmp_path / "file"
+    assert codec.read_json(file, Point) is None
+    file.write_bytes(b'{"x": "1"}')
+    assert codec.read_json(file, Point) is None
+    file.write_bytes(b'{"x": 1}')
+    assert codec.read_json(file, Point) == Point(1)
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -91,4 +113,21 @@ def test_yaml_keeps_the_order_the_lines_and_the_characters():
     assert written.startswith("b:\n- é 日本\na:\n- é 日本\ntext: |\n  one\n  two\nlong: a a ")
     assert max(map(len, written.splitlines())) == 101, "PyYAML breaks a line behind column 100"
     assert codec.to_yaml({"a": {"b": [Path("/c")]}}, str) == b"a:\n  b:\n  - /c\n"
+    assert codec.to_yaml({"a\ud800": "\udcff\n"}) == b'"a\\uD800": "\\uDCFF\\n"\n'
     assert codec.to_yaml({"a": "\udcff"}) == b'a: "\\uDCFF"\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "fields"),
+    [
+        (b'{"a": [1]}', {"a": [1]}),
+        ("{}", {}),
+        (b"[1]", None),
+        (b'{"a":', None),
+        (b'{"a": "\xff"}', None),
+        (b"", None),
+        (b'{"a":' * 100_000, None),
+    ],
+)
+def test_untrusted_json_is_an_object_or_nothing(data, fields):
+    assert codec.json_object(data) == fields

@@ -22,17 +22,18 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a: 1\nb: *c", "alias *c is undefined, or its anchor contains the alias itself", 2),
         ("-\n  " + "[" * 33 + "]" * 33, "nested deeper than 32 levels", 2),
         ("a: 1\nb: 2\na: 3", "duplicate key 'a' (first in line 1)", 3),
+        ("{a: " * 33 + "b" + "}" * 33, "nested deeper than 32 levels", 1),
         ("a: 1\n? [a]\n: b", "a key must be plain text", 2),
         ("a: [", "expected", 1),
         ("a: 1\nb: [\n\n", "expected", 4),
         ("a: 1\nb: }\nc: 1", "expected", 2),
         ("a\n---\nb", "more than one document in the file", 2),
         ("", "the file is empty", 1),
-        ("a: 1\nb: \xff".encode("latin-1"), "the file is not UTF-8", 2),
+        ("a: 1\nb: \xff\nc: 1".encode("latin-1"), "the file is not UTF-8", 2),
         ("a" * (4 << 20) + "b", "the file has 4,194,305 bytes; the limit is 4,194,304", 1),
         ("a: \x01", "control characters are not allowed", 1),
     ],
-    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "twice", "a list as key", "open",
+    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "deep maps", "twice", "a list as key", "open",
          "open for lines", "never opened", "two documents", "empty", "no UTF-8", "large", "a control character"],
 )  # fmt: skip
 def test_what_is_not_acceptable_is_named_with_its_line(text, message, line):
@@ -45,11 +46,20 @@ def test_what_is_not_acceptable_is_named_with_its_line(text, message, line):
 
 @pytest.mark.parametrize(
     "text",
-    ["- &a b\n" + "- *a\n" * 100, "[" * 33 + "]" * 33, "a" * (4 << 20), "\ufeffa: 1"],
-    ids=["aliases", "depth", "bytes", "a byte order mark"],
+    ["- &a b\n" + "- *a\n" * 100, "[" * 33 + "]" * 33, "{a: " * 32 + "b" + "}" * 32, "a" * (4 << 20), "\ufeffa: 1"],
+    ids=["aliases", "depth", "depth of maps", "bytes", "a byte order mark"],
 )
 def test_what_reaches_a_limit_is_read(text):
     assert read_nodes(text.encode()).line == 1
+
+
+def test_values_are_counted(monkeypatch):
+    monkeypatch.setattr(yaml_nodes, "_MOST_NODES", 3)
+    assert read_nodes(b"[a, b]").line == 1
+    for text in (b"[a, b, c]", b"[&a b, *a]\n"):
+        monkeypatch.setattr(yaml_nodes, "_MOST_NODES", text.count(b",") + 1)
+        with pytest.raises(YamlProblem, match="more than"):
+            read_nodes(text)
 
 
 def test_every_node_has_its_line_and_every_scalar_its_style():

@@ -283,7 +283,10 @@ def test_a_change_has_one_base_and_is_fitted_to_another_only_when_done():
 
 def test_only_a_delivery_can_be_undone():
     assert refused(at(Stage.DONE), e.ChangeUndone(by="ann")).error == "nothing_delivered"
-    assert refused(None, e.ChangeUndone(by="ann")).error == "workflow_not_initialized"
+    missing = refused(None, e.ChangeUndone(by="ann"))
+    assert (missing.error, missing.next) == (
+        "workflow_not_initialized", 'loopwright clarify SLUG --idea "…" starts one',
+    )  # fmt: skip
     assert refused(begun(), c.Begin(slug="x", idea="", profile=PROFILES["deep"])).error == "workflow_exists"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 _TAB = 4
 
@@ -45,21 +46,17 @@ def wrapped(text: str, width: int) -> list[str]:
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if width_of(joined) <= width:
             lines[-1] = joined
-            continue
-        if lines[-1]:
-            lines.append("")
-        lines[-1:] = _pieces(word, width)
+        else:
+            lines[-1:] = [*filter(None, lines[-1:]), *_pieces(word, width)]
     return lines
 
 
-def _pieces(word: str, width: int) -> list[str]:
+def _pieces(word: str, width: int) -> Iterator[str]:
     """A long word in pieces. A wide character in a column of one cell is a piece of its own."""
-    pieces = []
     while word:
         head = _head(word, width)
-        pieces.append(head)
+        yield head
         word = word[len(head) :]
-    return pieces
 
 
 def _head(text: str, width: int) -> str:
@@ -89,4 +86,4 @@ def neutralised(text: str) -> str:
 
 
 def _is_harmless(character: str) -> bool:
-    return character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    return character in ("\n", "\t") or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")

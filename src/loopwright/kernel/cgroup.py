@@ -36,7 +36,7 @@ class Cgroup:
         """The pids of all processes in the group and in groups below it."""
         pids: list[int] = []
         for folder in _folders(self._folder):
-            with suppress(OSError, ValueError):
+            with suppress(OSError):
                 pids += [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
         # The kernel writes 0 for a process that this process can't see.
         return [pid for pid in pids if pid]
@@ -57,7 +57,7 @@ class Cgroup:
     @property
     def is_frozen(self) -> bool:
         """Whether all processes in the group are frozen."""
-        return self._event("frozen") == "1"
+        return self._tells("frozen 1")
 
     def kill(self) -> None:
         """Kill all processes in the group, also frozen processes and those that are just being started."""
@@ -65,19 +65,17 @@ class Cgroup:
 
     def remove(self, until: float) -> None:
         """Remove the group once it is empty. Killed processes may take a moment to leave."""
-        while self._event("populated") == "1" and time.monotonic() < until:
+        while self._tells("populated 1") and time.monotonic() < until:
             time.sleep(_POLL_S)
         _unremoved.add(self._folder)
         for folder in tuple(_unremoved):
             if _removed(folder):
                 _unremoved.discard(folder)
 
-    def _event(self, name: str) -> str:
+    def _tells(self, line: str) -> bool:
         with suppress(OSError):
-            for line in (self._folder / "cgroup.events").read_text().splitlines():
-                if line.startswith(name + " "):
-                    return line.rpartition(" ")[2]
-        return ""
+            return line in (self._folder / "cgroup.events").read_text().splitlines()
+        return False
 
 
 def new_group() -> Cgroup | None:
@@ -142,7 +140,7 @@ def _removed(folder: Path) -> bool:
 
 def _write(file: Path, text: str) -> bool:
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+        handle = os.open(file, os.O_WRONLY)
     except OSError:
         return False
     try:

@@ -21,7 +21,7 @@ def sha256(data: bytes) -> str:
 def sha256_of_file(path: Path) -> str:
     """The digest of a file's bytes."""
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, hashlib.sha256).hexdigest()
 
 
 def canonical(value: Json) -> bytes:

@@ -54,7 +54,7 @@ def special_kind(mode: int) -> str | None:
 
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -76,7 +76,19 @@ def make_private_folder(folder: Path) -> None:
 
 def read_regular_file(path: Path, *, most: int) -> bytes:
     """A regular file's bytes. `OSError` if the file is larger than `most` or not regular; never waits for a FIFO."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    data, is_longer = _read_start(path, most, os.O_RDONLY)
+    if is_longer:
+        raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
+    return data
+
+
+def read_head(path: Path, most: int) -> tuple[bytes, bool]:
+    """The first `most` bytes of a regular file, and whether there are more. `OSError` for links and other kinds."""
+    return _read_start(path, most, os.O_RDONLY | os.O_NOFOLLOW)
+
+
+def _read_start(path: Path, most: int, flags: int) -> tuple[bytes, bool]:
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         mode = os.fstat(handle).st_mode
         if not stat.S_ISREG(mode):
@@ -86,27 +98,12 @@ def read_regular_file(path: Path, *, most: int) -> bytes:
             data = stream.read(most + 1)
     finally:
         os.close(handle)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
-    return data
-
-
-def read_head(path: Path, most: int) -> tuple[bytes, bool]:
-    """The first `most` bytes of a regular file, and whether there are more. `OSError` for links and other kinds."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            data = stream.read(most + 1)
-    finally:
-        os.close(handle)
     return data[:most], len(data) > most
 
 
 def list_folder(folder: Path) -> list[str]:
     """The names in a folder; `OSError` for links and anything but a folder."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         return os.listdir(handle)
     finally:
@@ -166,10 +163,10 @@ def _replace(path: Path, data: bytes, mode: int | None, *, durably: bool) -> Non
 def overwrite(path: Path, data: bytes) -> None:
     """Overwrite a file in place. Only for files that are verified when read: a crash may leave a mix of old and new."""
     with storage(path):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-            stream.truncate(len(data))
+            stream.truncate()
 
 
 def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> bool:
@@ -182,7 +179,7 @@ def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> b
         try:
             _write_new(temporary, data, mode)
             # A hard link fails if the name exists, and the name never points at an incomplete file.
-            os.link(temporary, path, follow_symlinks=False)
+            os.link(temporary, path)
         except FileExistsError:
             return False
         finally:
@@ -222,8 +219,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _write_new(path: Path, data: bytes, mode: int | None, *, durably: bool = True) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(path, flags, 0o666 if mode is None else mode)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     with os.fdopen(handle, "wb") as stream:
         if mode is not None:
             os.fchmod(handle, mode)
@@ -305,16 +301,18 @@ def _flatten(folder: Path) -> None:
     folder.chmod(0o700)
     while entries := list(os.scandir(folder)):
         for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False):
+                _move_up(Path(entry.path))
+            else:
                 os.unlink(entry.path)  # noqa: PTH108 -- names of any bytes
-                continue
-            path = Path(entry.path)
-            path.chmod(0o700)
-            for inner in list(os.scandir(path)):
-                if inner.is_dir(follow_symlinks=False):
-                    os.chmod(inner.path, 0o700)  # noqa: PTH101 -- names of any bytes
-                    Path(inner.path).rename(folder / f".removing-{os.urandom(12).hex()}")
-                else:
-                    os.unlink(inner.path)  # noqa: PTH108 -- names of any bytes
-            path.rmdir()
+    folder.rmdir()
+
+
+def _move_up(folder: Path) -> None:
+    """Move everything in this folder to the folder above, under new names, and remove this folder."""
+    folder.chmod(0o700)
+    for entry in list(os.scandir(folder)):
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.path, 0o700)  # noqa: PTH101 -- names of any bytes
+        Path(entry.path).rename(folder.with_name(f".removing-{os.urandom(12).hex()}"))
     folder.rmdir()

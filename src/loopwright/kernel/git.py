@@ -31,6 +31,7 @@ _HARDENED = (
     "-c", "gc.auto=0",
     "-c", "maintenance.auto=false",
 )  # fmt: skip
+_TRUST_ALL = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
 # Adding a very large tree takes long. This limit ends a git process that hangs.
 _LONGEST_S = 3600
 # Settings that a private repository takes from the user's: how files look on disk. None of them starts a program.
@@ -111,7 +112,7 @@ def require_installed(message: str) -> None:
 
 def version() -> str:
     """Git's version."""
-    return _capture_plain("git", "--version", cwd=Path("/")).stdout.decode().split()[-1]
+    return query("--version", cwd=Path("/")).stdout.decode().split()[-1]
 
 
 class Repositories:
@@ -160,7 +161,7 @@ def discover(folder: Path, *, settings: Mapping[str, str] | None = None) -> User
         exclude=Path(exclude),
         object_stores=tuple(object_stores(Path(objects))),
         object_format=object_format,
-        head=GitHead(*lines[5:]) if lines[5:] else None,
+        head=GitHead(*lines[5:]) if len(lines) == 7 else None,
         settings=_carried_settings(folder) if settings is None else settings,
     )
 
@@ -172,11 +173,11 @@ def is_bare(folder: Path) -> bool:
 
 def resolve_commit(folder: Path, revision: str) -> str | None:
     """The commit that a revision names in the user's repository; None if unknown. A revision is never an option."""
-    if not revision or revision.startswith("-") or "\0" in revision:
+    if revision.startswith("^") or "\0" in revision:
         return None
     # Two steps, because a suffix after `:/some words` would be part of the words.
     for suffix in ("", "^{commit}"):
-        answer = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", revision + suffix, cwd=folder)
+        answer = query("rev-parse", "--verify", revision + suffix, cwd=folder)
         revision = answer.stdout.decode().strip()
         if answer.exit_code != 0:
             return None
@@ -185,7 +186,7 @@ def resolve_commit(folder: Path, revision: str) -> str | None:
 
 def merge_base(folder: Path, one: str, other: str) -> str | None:
     """The common ancestor of two commits; None if this clone knows none."""
-    answer = _capture_plain("git", *_HARDENED, "merge-base", one, other, cwd=folder)
+    answer = query("merge-base", one, other, cwd=folder)
     return answer.stdout.decode().split()[0] if answer.exit_code == 0 else None
 
 
@@ -195,8 +196,8 @@ def is_shallow(repository: UserRepository) -> bool:
 
 
 def _query_paths(folder: Path, *more: str) -> process.Captured:
-    return _capture_plain(
-        "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
+    return query(
+        "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
         "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format", *more, cwd=folder,
     )  # fmt: skip
 
@@ -226,44 +227,33 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
 
     An existing branch of that name is left alone unless it leads to this commit: `GitFailed`.
     """
-    fetch = (
-        "-c",
-        "protocol.file.allow=always",
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--no-auto-gc",
-    )
-    argv = ("git", *_HARDENED, *fetch, "--", str(source.git_dir), f"{commit}:refs/heads/{name}")
-    result = _capture(argv, repository.top, _bare_environment() | _safe(repository))
+    result = _capture_trusting(
+        repository, "-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+        "--no-auto-gc", "--", str(source.git_dir), f"{commit}:refs/heads/{name}",
+    )  # fmt: skip
     if result.exit_code != 0:
         raise git_failure(("fetch",), result)
 
 
 def branch_commit(repository: UserRepository, name: str) -> str | None:
     """The commit of a branch; None if the branch is missing."""
-    argv = ("git", *_HARDENED, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
-    answer = _capture(argv, repository.top, _bare_environment() | _safe(repository))
+    answer = _capture_trusting(repository, "rev-parse", "--verify", f"refs/heads/{name}")
     return answer.stdout.decode().strip() if answer.exit_code == 0 else None
 
 
 def is_in_head(repository: UserRepository, commit: str) -> bool:
     """Whether the commit is in the history of HEAD."""
-    argv = ("git", *_HARDENED, "merge-base", "--is-ancestor", commit, "HEAD")
-    return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
+    return _capture_trusting(repository, "merge-base", "--is-ancestor", commit, "HEAD").exit_code == 0
 
 
 def drop_branch(repository: UserRepository, name: str, commit: str) -> bool:
     """Delete the branch if it still points at this commit."""
-    argv = ("git", *_HARDENED, "update-ref", "-d", f"refs/heads/{name}", commit)
-    return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
+    return _capture_trusting(repository, "update-ref", "-d", f"refs/heads/{name}", commit).exit_code == 0
 
 
-def _safe(repository: UserRepository) -> dict[str, str]:
+def _capture_trusting(repository: UserRepository, *arguments: str) -> process.Captured:
     """Trust every folder: the private repository is Loopwright's, and the user's was checked by `discover`."""
-    del repository
-    return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    return _capture(("git", *_HARDENED, *arguments), repository.top, _bare_environment() | _TRUST_ALL)
 
 
 def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed:
@@ -275,13 +265,9 @@ def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed
 
 def query(*arguments: str, cwd: Path) -> process.Captured:
     """Query the user's repository with a git command that starts no program, such as `rev-parse`."""
-    return _capture_plain("git", *_HARDENED, *arguments, cwd=cwd)
-
-
-def _capture_plain(*argv: str, cwd: Path) -> process.Captured:
     # These commands read the user's own config (safe.directory, excludesFile), but start no program.
     env = _bare_environment() | {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
-    return _capture(argv, cwd, env)
+    return _capture(("git", *_HARDENED, *arguments), cwd, env)
 
 
 def _capture(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> process.Captured:
@@ -304,7 +290,7 @@ def _bare_environment() -> dict[str, str]:
 
 
 def _carried_settings(folder: Path) -> dict[str, str]:
-    listed = _capture_plain("git", *_HARDENED, "config", "--list", "-z", cwd=folder).stdout
+    listed = query("config", "--list", "-z", cwd=folder).stdout
     settings: dict[str, str] = {}
     for entry in listed.split(b"\0"):
         name, _, value = os.fsdecode(entry).partition("\n")

@@ -79,7 +79,7 @@ def _rewrite(index: Path, restat: _Restat, object_format: str) -> None:
         known = _STAT.unpack_from(data, offset)
         # A user may have told git to skip a file. Here git must look, so those flags are dropped.
         hidden = flags & (_ASSUME_VALID | _EXTENDED)
-        times = (None if hidden else restat(path, known)) or (0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        times = (None if hidden else restat(path, known)) or (0,) * 10
         entry = _STAT.pack(*times[:6], known[6], *times[7:]) + data[offset + 40 : flags_at]
         entry += struct.pack(">H", flags & ~(_ASSUME_VALID | _EXTENDED)) + path
         entries.append(entry + b"\0" * (8 - len(entry) % 8))
@@ -107,6 +107,6 @@ def _times(path: bytes) -> _Known | None:
         return None
     fields = (
         now.st_ctime_ns // _SECOND, now.st_ctime_ns % _SECOND, now.st_mtime_ns // _SECOND, now.st_mtime_ns % _SECOND,
-        now.st_dev, now.st_ino, 0, now.st_uid, now.st_gid, now.st_size,
+        now.st_dev, now.st_ino, now.st_mode, now.st_uid, now.st_gid, now.st_size,
     )  # fmt: skip
     return tuple(field & 0xFFFFFFFF for field in fields)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
+import itertools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,13 +19,13 @@ class HeldLock:
     """A lock that this process holds until `release` or until the process ends."""
 
     def __init__(self, handle: int) -> None:
-        self._handle = handle
+        self._handle: int | None = handle
 
     def release(self) -> None:
         """Release the lock; a second call has no effect."""
-        if self._handle >= 0:
+        if self._handle is not None:
             os.close(self._handle)
-            self._handle = -1
+            self._handle = None
 
 
 def try_lock(path: Path) -> HeldLock | None:
@@ -98,7 +98,7 @@ def _boot() -> bytes:
 def locked_folder(path: Path) -> Iterator[None]:
     """The same with a folder as the lock, where no lock file may be created. A missing folder needs no lock."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         yield
         return
@@ -114,7 +114,7 @@ def is_held(path: Path) -> bool:
     """Whether a living process holds the lock. The test blocks no other process and works on a read-only disk."""
     try:
         with storage(path):
-            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except StorageFailed as error:
         if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return False
@@ -141,10 +141,14 @@ def _is_current(path: Path, handle: int) -> bool:
 
 
 def _open(path: Path) -> int:
-    with storage(path):
-        for _ in range(100):
-            make_folder(path.parent)
-            with suppress(FileNotFoundError):  # another process removed the empty folder
-                # O_CLOEXEC: a child process must not hold the lock after this process ends.
-                return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    for attempt in itertools.count():
+        make_folder(path.parent)
+        try:
+            with storage(path):
+                # Python closes the handle in child processes, so that none holds the lock after this process.
+                return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        except StorageFailed as error:
+            # Another process may remove the empty folder again and again.
+            if attempt == 100 or not isinstance(error.__cause__, FileNotFoundError):
+                raise
+    raise AssertionError

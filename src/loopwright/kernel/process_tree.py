@@ -187,7 +187,7 @@ def _lists_children() -> bool:
 def _stat(name: str) -> list[bytes]:
     """The fields of `stat` after the process's name: state, parent, …; empty if the process has ended."""
     try:
-        handle = os.open(f"{_PROC}/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(f"{_PROC}/{name}/stat", os.O_RDONLY)
     except OSError:
         return []
     try:

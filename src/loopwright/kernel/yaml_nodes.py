@@ -6,6 +6,7 @@ Scalars keep their written text: YAML 1.1's conversions (`no`, `1.10`, dates) do
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import msgspec
 import yaml
@@ -65,18 +66,20 @@ def read_nodes(data: bytes) -> Node:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
+        line = data[: problem.start].count(b"\n") + 1
         raise YamlProblem("the file is not UTF-8", line) from problem
     try:
         return _Builder(text).document()
     except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark or problem.context_mark
-        reason = problem.problem or problem.context or "not YAML"
         # libyaml names the line behind the last one where a bracket or a quote is never closed.
         last = text.count("\n") + 1
-        raise YamlProblem(reason, min(mark.line + 1, last) if mark else 1) from problem
+        raise YamlProblem(problem.problem or "not YAML", min(_line_of(problem.problem_mark), last)) from problem
     except yaml.YAMLError as problem:
         raise YamlProblem(str(problem).splitlines()[0], 1) from problem
+
+
+class _Mark(Protocol):
+    line: int
 
 
 class _Builder:
@@ -102,14 +105,14 @@ class _Builder:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if root is not None:
-                    raise YamlProblem("more than one document in the file", _line_of(event))
+                    raise YamlProblem("more than one document in the file", _line_of(event.start_mark))
                 root = self._node(next(self._events), 0)
         if root is None:
             raise YamlProblem("the file is empty", 1)
         return root
 
     def _node(self, event: yaml.Event, depth: int) -> Node:
-        line = _line_of(event)
+        line = _line_of(event.start_mark)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, line)
         if depth > _DEEPEST:
@@ -128,14 +131,13 @@ class _Builder:
             self._anchors[anchor] = (node, self._nodes - before)
         return node
 
-    def _alias(self, event: yaml.Event, line: int) -> Node:
+    def _alias(self, event: yaml.AliasEvent, line: int) -> Node:
         self._aliases += 1
         if self._aliases > _MOST_ALIASES:
             raise YamlProblem(f"more than {_MOST_ALIASES} aliases", line)
-        anchor = getattr(event, "anchor", "")
-        if anchor not in self._anchors:
-            raise YamlProblem(f"alias *{anchor} is undefined, or its anchor contains the alias itself", line)
-        node, size = self._anchors[anchor]
+        if event.anchor not in self._anchors:
+            raise YamlProblem(f"alias *{event.anchor} is undefined, or its anchor contains the alias itself", line)
+        node, size = self._anchors[event.anchor]
         # An alias counts as many nodes as its target: ten lines of aliases can mean a billion nodes.
         self._count(size, line)
         return node
@@ -165,5 +167,5 @@ class _Builder:
             yield key, self._node(next(self._events), depth)
 
 
-def _line_of(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark is not None else 1
+def _line_of(mark: _Mark | None) -> int:
+    return mark.line + 1 if mark is not None else 1
