@@ -85,8 +85,8 @@ def selftest_command(context: Context, as_json: bool) -> None:
 def gc_command(context: Context, keep: int, dry_run: bool, as_json: bool) -> None:
     """Remove old runs, sandboxes and unused versions of documents of this project.
 
-    Runs that a loop or a workflow still needs stay. The evidence chain records each removal and stays valid. Sandboxes of other
-    projects stay.
+    Runs that a loop or a workflow still needs stay. The evidence chain records each removal and stays valid.
+    Sandboxes of other projects stay.
     """
     removed = gc(context, keep=keep, dry_run=dry_run)
     if as_json:

@@ -129,7 +129,7 @@ def _perform(
         case Action.INIT:
             return init.perform(loop, context, action_id)
         case Action.DEVELOP:
-            task = loop.task_under_way
+            task = loop.task(loop.task_id_under_way or "")
             if task is None:
                 return c.AbandonAction(why="its task was removed")
             return develop.perform(loop, context, worker_sandbox, action_id, task)

@@ -417,11 +417,6 @@ class Loop(_Value, frozen=True, kw_only=True):
         """The id of the task that the action under way is for."""
         return self.under_way.task_id if self.under_way is not None else None
 
-    @property
-    def task_under_way(self) -> Task | None:
-        """The task of the action that is under way."""
-        return self.task(self.task_id_under_way or "")
-
     def budget_of(self, task_id: str) -> Budget:
         """The budget of a task: its own limits, else those of every task."""
         return self.task_budget.but(self.task_budgets.get(task_id, Budget()))

@@ -98,12 +98,16 @@ def _reflect(
 
 def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
     """Whether the builder is asked how sure it is of this outcome."""
-    return outcome.outcome == "completed" and context.reflections is not None and loop.task_under_way is not None
+    return (
+        outcome.outcome == "completed"
+        and context.reflections is not None
+        and loop.task(loop.task_id_under_way or "") is not None
+    )
 
 
 def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, outcome: c.FinishDevelop) -> Loop:
     """Ask the builder of recorded work how sure it is; the loop after that."""
-    task = loop.task_under_way
+    task = loop.task(loop.task_id_under_way or "")
     if task is None:
         return context.store.load(loop.loop_id)
     briefing = context.brief(loop, task) if context.brief is not None else None
