@@ -35,12 +35,12 @@ from loopwright.verbs.loop.control import pause, resume
 from loopwright.wiring.build import build_context
 context = build_context(Path(sys.argv[1]), {})
 for number in range(500):
-    for move in (pause, resume):
+    for name, move in (("pause", pause), ("resume", resume)):
         try:
             loop = move(context, sys.argv[2])
         except LoopRefused:
             continue
-        print(json.dumps([loop.revision, move.__name__]))
+        print(json.dumps([loop.revision, name]))
 """
 
 
