@@ -150,13 +150,14 @@ def test_as_many_files_as_the_limit_are_compared_and_no_more(sandbox, monkeypatc
     assert snapshot.written() == ()
 
 
-def test_a_folder_is_not_entered_once_there_are_too_many_files(sandbox, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_FILES", 1)
+@pytest.mark.parametrize(("most", "found"), [(1, ["b/1", "b/2"]), (2, ["b/1", "b/2", "a/1"])])
+def test_no_folder_is_entered_above_the_limit(sandbox, monkeypatch, most, found):
+    monkeypatch.setattr(module, "_MOST_FILES", most)
     made = sandbox("bubblewrap")
     for name in ("a/1", "b/1", "b/2"):
         (made.place.home / name).parent.mkdir(exist_ok=True)
         (made.place.home / name).write_text("")
-    assert [name for name, _ in module._below(made.place.home, ())] == ["b/1", "b/2"]
+    assert [name for name, _ in module._below(made.place.home, ())] == found
 
 
 def test_the_first_hundred_are_kept(sandbox):

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY
 
-from loopwright.kernel.process import Freezer
+from loopwright.kernel.process import Ended, Ending, Freezer
 from loopwright.runner import turn_sandbox as module
 from loopwright.runner.request import Environment
 from loopwright.runner.turn_sandbox import Lines, open_turn_sandbox, run_in_turn_sandbox
@@ -109,6 +109,23 @@ def test_secrets_can_be_learned_until_output_is_kept(start, redactor):
 def test_a_log_keeps_as_many_bytes_as_it_may(start, turn_sandbox):
     start("echo 0123456789", replace(turn_sandbox, log_bytes=5))
     assert start.log.read_text().startswith("01234\n[loopwright: 6 more bytes")
+
+
+def test_the_two_outputs_of_a_program_are_masked_separately(start, monkeypatch):
+    options = {}
+
+    def stream(command, *, on_stdout, on_stderr, **more):
+        options.update(more)
+        on_stderr(KEY[:9].encode())
+        on_stdout(KEY[9:].encode() + b"\n")
+        return Ended(Ending.TIMED_OUT, 7, 1.5)
+
+    monkeypatch.setattr(module.process, "stream", stream)
+    ran = start("unused", on_line=lambda line: line.decode())
+    assert (ran.exit_code, ran.timed_out, ran.duration_s) == (7, True, 1.5)
+    assert all(part in start.log.read_text() for part in (KEY[:9], KEY[9:])), "the parts are of two texts"
+    assert options["freezer"] is start.turn_sandbox.freezer
+    assert options["timeout_s"] == 60.0
 
 
 LINES = [
