@@ -81,6 +81,7 @@ def test_a_hooks_file_in_place_of_its_folder_counts_and_a_missing_one_does_not(s
     snapshot = OutsideSnapshot(made)
     assert snapshot.written() == ()
     (made.view.project / ".git" / "hooks").write_text("")
+    assert snapshot.written() == (".git/hooks",)
     (made.view.project / ".git" / "config").write_text("")
     assert snapshot.written() == (".git/config", ".git/hooks")
 
