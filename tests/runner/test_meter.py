@@ -120,6 +120,9 @@ def test_the_last_reading_is_kept_for_the_next_worker_after_a_crash(tmp_path):
     assert reporter.looks == [True], "the turn is over"
     assert used_at_last(Scripted(Usage(tokens=9)), tmp_path / "gone", tmp_path) == seen
     assert used_at_last(None, tmp_path, tmp_path / "gone") == Usage()
+    problematic = Meter(Scripted(Usage(tokens=8, problems=("x",))), tmp_path, tmp_path, Allowance(), REDACTOR)
+    problematic.read_to_the_end()
+    assert used_at_last(None, tmp_path, tmp_path) == Usage(tokens=8), "problems are of the turn alone"
 
 
 BUDGET_USED = NoAnswer(Reason.BUDGET_USED, "its own words")
