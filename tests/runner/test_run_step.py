@@ -24,6 +24,7 @@ from loopwright.runner.events import (
 )
 from loopwright.runner.request import RunLimits
 from loopwright.runner.run_step import run_step
+from loopwright.sandbox.port import Launch
 from loopwright.sandbox.unconfined import Unconfined
 
 
@@ -225,17 +226,23 @@ class Clock:
 
 
 def test_the_time_of_a_step_is_for_all_its_commands_without_their_pauses(context, monkeypatch):
-    clock, given = Clock(), []
+    clock, given, commands, freezers = Clock(), [], [], []
 
-    def stream(command, *, timeout_s, **_):
+    def stream(command, *, timeout_s, freezer, **_):
         given.append(timeout_s)
+        commands.append((command.family, command.wrapped))
+        freezers.append(freezer)
         clock.now += 6.0
         return Ended(Ending.EXITED, 0, 6.0, frozen_s=4.0 if len(given) == 1 else 0.0)
 
+    launch = Launch(("bash",), context.place.repo, {}, wrapped=True)
+    monkeypatch.setattr(context.isolation, "launch", lambda *_, **__: launch)
     monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(module.process, "stream", stream)
     record = run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), step("a", "b", "c", timeout_s=10.0))
     assert (given, record.duration_s) == ([10.0, 8.0, 2.0], 14.0)
+    assert commands == [(str(context.place.folder), True)] * 3
+    assert freezers == [context.freezer] * 3
     given.clear()
     run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), Step("B", "b", ("a", "b", "c")))
     assert given == [8.0, 6.0, 0.0]
