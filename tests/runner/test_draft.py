@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from loopwright.evidence.model import CheckRecord, IsolationRecord, ReplanTurn, StepRecord
 from loopwright.redaction.model import seal
-from loopwright.runner.draft import EvidenceDraft, in_words, summary_of
+from loopwright.runner.draft import EvidenceDraft, replan_note, summary_of
 from loopwright.runner.events import Emitter, RunStarted, ignore
 from loopwright.runner.request import Environment, Failure
 
@@ -67,7 +67,7 @@ def test_a_summary_of_little():
     ],
 )
 def test_a_turn_for_a_new_plan_in_words(turn, words):
-    assert in_words(turn) == words
+    assert replan_note(turn) == words
 
 
 def test_only_the_first_failure_counts():

@@ -262,7 +262,7 @@ def test_the_agent_is_told_what_its_turn_is(asked, take, turn_sandbox):
     assert (turn.home, turn.program, turn.context, turn.is_question) == (None, None, None, True)
     assert turn.budget == Allowance(usd=1.0, wall_s=20.0)
     assert turn.schema == {"type": "object"}
-    assert '"object"' in turn.schema_in_words
+    assert '"object"' in turn.schema_text
     assert (turn.session, turn.is_confined) == ("s-0", False)
     assert record_of(request)["resumed"] == "s-0"
 
@@ -270,7 +270,7 @@ def test_the_agent_is_told_what_its_turn_is(asked, take, turn_sandbox):
 def test_without_a_schema_no_words_about_one(asked, take):
     request = asked(Plain())
     take(request)
-    assert (request.agent.turn.schema, request.agent.turn.schema_in_words) == (None, "")
+    assert (request.agent.turn.schema, request.agent.turn.schema_text) == (None, "")
     assert request.agent.turn.may_use_web is True
 
 
