@@ -32,7 +32,7 @@ WORK = ROOT / ".cache" / "mutants"
 TYPES = ROOT / ".cache" / "mutants-mypy"
 # Without mypy's lints, which notice the form of a mutant and not its effect.
 _STRICT = {"strict": True, "python_version": "3.11", "mypy_path": "src", "disable_error_code": ["unused-ignore"]}
-_PLUGINS = [part for name in ("pytest_order", "in_process", "guard") for part in ("-p", name)]
+_PLUGINS = [part for name in ("pytest_order", "guard") for part in ("-p", name)]
 _EVERY_S = 15
 # A mutant that hangs is killed after (seconds of its tests + 1) times this.
 _PATIENCE = 15.0

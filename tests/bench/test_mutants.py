@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 MUTANTS = ROOT / "bench" / "mutants"
 sys.path.insert(0, str(MUTANTS))
 explained = importlib.import_module("explained")
-in_process = importlib.import_module("in_process")
 sys.path.pop(0)
 EXPLANATIONS = explained.read_explanations(MUTANTS / "explained.toml")
 PACKAGES = tomllib.loads((MUTANTS / "packages.toml").read_text(encoding="utf-8"))
@@ -31,11 +30,6 @@ def functions(package):
                 inner = node.body if isinstance(node, ast.ClassDef) else [node]
                 of = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
                 yield from (f"{module}.{of}{one.name}" for one in inner if isinstance(one, ast.FunctionDef))
-
-
-def test_a_command_runs_in_the_process_of_the_test(project):
-    done = in_process._run_here(("run", "--json"), cwd=project.root, env=project.environment, stdin=b"", timeout_s=60)
-    assert (done.exit_code, b'"MISSING_PLAN"' in done.stdout) == (1, True), done
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -110,14 +110,19 @@ def test_a_turn_that_uses_more_than_it_may_is_ended(tmp_path, monkeypatch, allow
 
 def test_the_last_reading_is_kept_for_the_next_worker_after_a_crash(tmp_path):
     seen = Usage(usd=1.5, tokens=7, session="s-7")
-    meter = Meter(Scripted(seen), tmp_path, tmp_path, Allowance(), REDACTOR)
+    agent = Scripted(seen)
+    meter = Meter(agent, tmp_path, tmp_path, Allowance(), REDACTOR)
     meter.read_to_the_end()
+    assert agent.looks == [True]
     assert meter.used == used_at_last(None, tmp_path, tmp_path) == seen
     reporter = Scripted(Usage(tokens=9))
     assert used_at_last(reporter, tmp_path, tmp_path) == Usage(tokens=9)
     assert reporter.looks == [True], "the turn is over"
     assert used_at_last(Scripted(Usage(tokens=9)), tmp_path / "gone", tmp_path) == seen
     assert used_at_last(None, tmp_path, tmp_path / "gone") == Usage()
+    problematic = Meter(Scripted(Usage(tokens=8, problems=("x",))), tmp_path, tmp_path, Allowance(), REDACTOR)
+    problematic.read_to_the_end()
+    assert used_at_last(None, tmp_path, tmp_path) == Usage(tokens=8), "problems are of the turn alone"
 
 
 BUDGET_USED = NoAnswer(Reason.BUDGET_USED, "its own words")

@@ -81,6 +81,7 @@ def test_a_hooks_file_in_place_of_its_folder_counts_and_a_missing_one_does_not(s
     snapshot = OutsideSnapshot(made)
     assert snapshot.written() == ()
     (made.view.project / ".git" / "hooks").write_text("")
+    assert snapshot.written() == (".git/hooks",)
     (made.view.project / ".git" / "config").write_text("")
     assert snapshot.written() == (".git/config", ".git/hooks")
 
@@ -150,13 +151,14 @@ def test_as_many_files_as_the_limit_are_compared_and_no_more(sandbox, monkeypatc
     assert snapshot.written() == ()
 
 
-def test_a_folder_is_not_entered_once_there_are_too_many_files(sandbox, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_FILES", 1)
+@pytest.mark.parametrize(("most", "found"), [(1, ["b/1", "b/2"]), (2, ["b/1", "b/2", "a/1"])])
+def test_no_folder_is_entered_above_the_limit(sandbox, monkeypatch, most, found):
+    monkeypatch.setattr(module, "_MOST_FILES", most)
     made = sandbox("bubblewrap")
     for name in ("a/1", "b/1", "b/2"):
         (made.place.home / name).parent.mkdir(exist_ok=True)
         (made.place.home / name).write_text("")
-    assert [name for name, _ in module._below(made.place.home, ())] == ["b/1", "b/2"]
+    assert [name for name, _ in module._below(made.place.home, ())] == found
 
 
 def test_the_first_hundred_are_kept(sandbox):

@@ -160,6 +160,8 @@ def test_a_green_run_publishes_its_whole_record(run, project, tools, events, tmp
     )
     assert evidence == expected
     assert "not isolated" in evidence.isolation.why.text
+    assert len(evidence.result_tree) == 40
+    assert evidence.result_tree != evidence.base.tree
     assert 0 < evidence.duration_s < 600
     assert evidence.duration_s == round(evidence.duration_s, 3)
     assert [(one.id, one.outcome) for one in evidence.steps] == [("A", "passed")]
@@ -438,3 +440,34 @@ def test_steps_have_the_network_unless_the_isolation_is_strict(options, tools, c
     assert (context.folder, context.environment, context.emitter) == (folder, environment, emitter)
     assert (context.place, context.view, context.isolation) == (sandbox.place, sandbox.view, sandbox.isolation)
     assert (context.redactor, context.cancellation) == (tools.redactor, cancellation)
+
+
+# YAML joins these two lines, so only the decoded text contains the token.
+FOLDED = f"{STOPPING[:9]}\\\n      {STOPPING[9:]}"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "command", "goal", "findings"),
+    [
+        ("A", f"echo {FOLDED}", "g", ["stop"]),
+        ("A", f"echo {FOLDED}", f"with {KEY}", ["mask", "stop"]),
+        ("A", f"echo {FOLDED} {PRAGMA}", "g", ["stop"]),
+        (FOLDED, "true", "g", ["stop"]),
+    ],
+)
+def test_a_secret_that_only_the_decoded_plan_contains_is_found(run, identifier, command, goal, findings):
+    data = (
+        f'new_plan:\n  unified_goal: "{goal}"\n  steps:\n  - id: "{identifier}"\n    commands:\n'
+        f'    - "{command}"\n    - "true"\n  - id: "Z"\n    commands: ["true"]\n'
+    )
+    finished = run(data.encode())
+    assert (finished.failure.code, finished.plan) == ("SECRET_LEAK", None)
+    assert [finding.action for finding in finished.evidence.findings] == findings
+    assert not (finished.folder / "plan.yaml").exists()
+    assert finished.evidence.steps == []
+
+
+def test_the_duration_of_a_run_is_measured(run, monkeypatch):
+    times = iter([10.0, 11.23456])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    assert run(plan(step("A", "true"))).evidence.duration_s == 1.235

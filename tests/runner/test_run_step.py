@@ -24,6 +24,7 @@ from loopwright.runner.events import (
 )
 from loopwright.runner.request import RunLimits
 from loopwright.runner.run_step import run_step
+from loopwright.sandbox.port import Launch
 from loopwright.sandbox.unconfined import Unconfined
 
 
@@ -161,7 +162,7 @@ def test_only_standard_output_counts_and_texts_may_be_split_over_commands(contex
 
 
 def test_a_folder_that_does_not_exist_fails_the_step(context):
-    record = run_step(context, step("true", cwd="gone"))
+    record = run_step(context, step("true", "true", cwd="gone"))
     assert (record.outcome, record.reason.text, record.commands) == ("failed", "the folder gone does not exist", [])
     (failure,) = context.failures
     assert failure.message.text == "step A failed: the folder gone does not exist"
@@ -225,17 +226,24 @@ class Clock:
 
 
 def test_the_time_of_a_step_is_for_all_its_commands_without_their_pauses(context, monkeypatch):
-    clock, given = Clock(), []
+    clock, given, commands, freezers = Clock(), [], [], []
 
-    def stream(command, *, timeout_s, **_):
+    def stream(command, *, timeout_s, freezer, **_):
         given.append(timeout_s)
+        commands.append((command.family, command.wrapped))
+        freezers.append(freezer)
         clock.now += 6.0
-        return Ended(Ending.EXITED, 0, 6.0, frozen_s=4.0 if len(given) == 1 else 0.0)
+        return Ended(Ending.EXITED, 0, 6.12345, frozen_s=4.0 if len(given) == 1 else 0.0)
 
+    launch = Launch(("bash",), context.place.repo, {}, wrapped=True)
+    monkeypatch.setattr(context.isolation, "launch", lambda *_, **__: launch)
     monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(module.process, "stream", stream)
     record = run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), step("a", "b", "c", timeout_s=10.0))
     assert (given, record.duration_s) == ([10.0, 8.0, 2.0], 14.0)
+    assert [command.duration_s for command in record.commands] == [6.123] * 3
+    assert commands == [(str(context.place.folder), True)] * 3
+    assert freezers == [context.freezer] * 3
     given.clear()
     run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), Step("B", "b", ("a", "b", "c")))
     assert given == [8.0, 6.0, 0.0]
@@ -335,13 +343,14 @@ def test_the_last_line_is_shown_and_not_too_often(context, events, monkeypatch):
     monkeypatch.setattr(module, "time", clock)
     kept = context.folder.open_log("A-1", 1 << 20)
     output = module._Output(context, "A", kept, ())
+    monkeypatch.setattr(module, "_SHOWN_EVERY_S", 0.5)
     block = "x\n" * 10**5
-    for wait, chunk in ((0.0, "\n" * 10**5), (0.0, f"{block}one\n" * 2), (0.1, block), (0.1, f"{block}two\n" * 2)):
+    for wait, chunk in ((0.0, "\n" * 10**5), (0.0, f"{block}one\n" * 2), (0.25, block), (0.25, f"{block}two\n" * 2)):
         clock.now += wait
         output.take(chunk.encode())
     kept.close()
     shown = of_type(events, OutputSeen)
-    assert len(shown) == 2, "a blank line is not shown, and 0.2 seconds must pass"
+    assert len(shown) == 2, "a blank line is not shown, and some time must pass"
     assert shown == [OutputSeen("A", event.line) for event in shown]
     assert {event.line.text for event in shown} <= {"x", "one", "two"}
 
@@ -350,3 +359,25 @@ def test_a_log_keeps_as_many_bytes_as_it_may(context):
     record = run_step(replace(context, limits=RunLimits(60.0, 1, 10)), step("echo 0123456789abcdef"))
     assert log(context, "A-1.log").startswith("0123456789\n[loopwright: 7 more bytes")
     assert record.commands[0].log_bytes == len(log(context, "A-1.log"))
+
+
+def test_two_outputs_never_share_a_line(context):
+    kept = context.folder.open_log("A-1", 1 << 20)
+    first, second = (module._Output(context, "A", kept, ()) for _ in range(2))
+    first.take(b"part")
+    first.finish()
+    second.take(b"error\n")
+    second.finish()
+    kept.close()
+    assert log(context, "A-1.log") == "part\nerror\n"
+
+
+def test_every_expected_exit_code_is_judged(context):
+    record = run_step(context, step("exit 3", verification=(ExitCodeIs(0), ExitCodeIs(3))))
+    assert [check.outcome for check in record.checks] == ["failed", "not_run"]
+
+
+def test_a_check_does_not_run_after_a_stop(context):
+    context.cancellation.request("enough")
+    record = run_step(context, step(verification=(CommandPasses("true"),)))
+    assert (record.outcome, record.checks[0].outcome) == ("cancelled", "not_run")

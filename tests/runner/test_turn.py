@@ -348,6 +348,16 @@ def test_files_outside_the_sandbox_are_recorded(asked, take, turn_sandbox):
     assert result.notes() == ("your checkout changed during a turn without confinement: planted",)
 
 
+@pytest.mark.parametrize(("kind", "outside"), [(Plain, ()), (ByHand, ("planted",))])
+def test_a_person_is_never_confined(asked, take, turn_sandbox, kind, outside):
+    project, confined = turn_sandbox.sandbox.view.project, replace(turn_sandbox.sandbox.confinement, used="bubblewrap")
+    project.mkdir()
+    request = asked(kind(f"touch {project}/planted"))
+    sandbox = replace(request.turn_sandbox, sandbox=replace(turn_sandbox.sandbox, confinement=confined))
+    _, result = take(replace(request, turn_sandbox=sandbox))
+    assert result.outside == outside
+
+
 @pytest.mark.parametrize(("is_question", "session"), [(False, "s-metered"), (True, None)])
 def test_a_turn_that_is_stopped_is_recorded_and_booked(asked, cancellation, is_question, session):
     request = asked(Metered("true", Stopped("SIGINT")), is_question=is_question)

@@ -9,10 +9,11 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY
 
-from loopwright.kernel.process import Freezer
+from loopwright.kernel.process import Command, Ended, Ending, Freezer
 from loopwright.runner import turn_sandbox as module
 from loopwright.runner.request import Environment
 from loopwright.runner.turn_sandbox import Lines, open_turn_sandbox, run_in_turn_sandbox
+from loopwright.sandbox.port import Launch
 
 
 def test_a_turn_sandbox_has_an_empty_mailbox_that_its_programs_may_see(sandbox, redactor, turn_sandbox):
@@ -109,6 +110,37 @@ def test_secrets_can_be_learned_until_output_is_kept(start, redactor):
 def test_a_log_keeps_as_many_bytes_as_it_may(start, turn_sandbox):
     start("echo 0123456789", replace(turn_sandbox, log_bytes=5))
     assert start.log.read_text().startswith("01234\n[loopwright: 6 more bytes")
+
+
+@pytest.mark.parametrize("reader", [None, bytes.decode])
+def test_the_two_outputs_of_a_program_are_masked_separately(start, monkeypatch, reader):
+    commands, options = [], {}
+
+    def stream(command, *, on_stdout, on_stderr, **more):
+        commands.append(command)
+        options.update(more)
+        on_stderr(KEY[:9].encode())
+        on_stdout(KEY[9:].encode() + b"\n")
+        return Ended(Ending.TIMED_OUT, 7, 1.5)
+
+    isolation, sandbox = start.turn_sandbox.sandbox.isolation, start.turn_sandbox.sandbox
+    launch = Launch(("bash",), sandbox.place.repo, {}, wrapped=True)
+    monkeypatch.setattr(isolation, "launch", lambda *_, **__: launch)
+    monkeypatch.setattr(module.process, "stream", stream)
+    ran = start("unused", on_line=reader)
+    assert (ran.exit_code, ran.timed_out, ran.duration_s) == (7, True, 1.5)
+    assert all(part in start.log.read_text() for part in (KEY[:9], KEY[9:])), "the parts are of two texts"
+    assert options["freezer"] is start.turn_sandbox.freezer
+    assert options["timeout_s"] == 60.0
+    assert commands == [Command(("bash",), sandbox.place.repo, {}, str(sandbox.place.folder), wrapped=True)]
+
+
+@pytest.mark.parametrize(
+    ("log", "last"), [(b"x", "x"), (b"one\ntwo words\n \n", "two words"), (b"\xff end\n", "\ufffd end"), (b"", "")]
+)
+def test_the_last_line_is_read_from_the_end_of_the_log(tmp_path, log, last):
+    (tmp_path / "log").write_bytes(log)
+    assert module._last_line(tmp_path / "log") == last
 
 
 LINES = [

@@ -118,8 +118,6 @@ def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_us
             if can_be_closed(sandbox.isolation, sandbox.view, admission.turn_sandbox.environment.for_step(())):
                 listed = ", ".join(map(str, admission.addresses))
                 return NetworkAccess(f"only {listed}", network=False, addresses=admission.addresses)
-        case _:
-            pass
     return NetworkAccess("open", network=True)
 
 
