@@ -76,6 +76,9 @@ def test_every_explanation_names_a_function_and_a_reason():
         ('raise E("one message")', 'raise E("ONE MESSAGE")', True),
         ('raise E("one message")', "raise E(None)", False),
         ('raise E("code")', 'raise E("CODE")', False),
+        ("while time.monotonic() < until:", "while time.monotonic() <= until:", True),
+        ("while time.monotonic() < until:", "while time.monotonic() > until:", False),
+        ("name = os.urandom(6).hex()", "name = os.urandom(7).hex()", True),
         ('run("a b", "--flag")', 'run("a b", "--FLAG")', False),
     ],
 )

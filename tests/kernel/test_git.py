@@ -154,8 +154,14 @@ def test_a_branch_is_published_once_and_dropped_only_at_its_commit(project, repo
         "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "work", config=("user.name=a", "user.email=a@b")
     ).decode().strip()  # fmt: skip
     assert git.branch_commit(repository, "work") is None
+    private.run("update-ref", "refs/tags/tag", commit)
     git.publish_branch(repository, private, commit, "work")
     git.publish_branch(repository, private, commit, "work")
+    assert project.git("tag") == ""
+    assert not (project.root / ".git" / "FETCH_HEAD").exists()
+    project.git("branch", "ahead", project.git("commit-tree", "HEAD^{tree}", "-m", "other").strip())
+    with pytest.raises(GitFailed, match=r"git fetch failed: ! \[rejected\].*\(non-fast-forward\)"):
+        git.publish_branch(repository, private, commit, "ahead")
     assert git.branch_commit(repository, "work") == head(project, "work") == commit
     project.git("branch", "taken", first)
     with pytest.raises(GitFailed, match="git fetch failed"):

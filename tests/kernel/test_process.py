@@ -208,13 +208,20 @@ def test_a_command_has_a_mark_and_no_input(tmp_path):
 def test_a_detached_process_writes_to_its_log_and_is_not_ended(tmp_path):
     log = tmp_path / "log"
     log.write_text("before\n")
-    script = "pwd; echo $A >&2; cat; exec sleep 1000"
-    pid = process.detach(("sh", "-c", script), cwd=tmp_path, env={**ENV, "A": "1"}, log=log)
+    script = "pwd; echo $A >&2; readlink /proc/$$/fd/0; exec sleep 1000"
+    terminal, (reading, writing) = os.dup(0), os.pipe()
+    os.dup2(reading, 0)
+    try:
+        pid = process.detach(("sh", "-c", script), cwd=tmp_path, env={**ENV, "A": "1"}, log=log)
+    finally:
+        os.dup2(terminal, 0)
+        for handle in (terminal, reading, writing):
+            os.close(handle)
     try:
         assert families._ours[pid] == ""
         assert os.getsid(pid) == pid
         run("true")
-        while log.read_text() != f"before\n{tmp_path}\n1\n":
+        while log.read_text() != f"before\n{tmp_path}\n1\n/dev/null\n":
             time.sleep(0.005)
     finally:
         os.kill(pid, signal.SIGKILL)
