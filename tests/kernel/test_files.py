@@ -141,6 +141,7 @@ def test_a_tree_with_locked_folders_and_links_is_removed_and_the_links_are_not_f
 def test_paths_are_shown_without_control_characters_or_broken_text():
     assert files.shown(b"caf\xe9\n") == "caf\\xe9\\n"
     assert files.shown("plain") == "plain"
+    assert files.shown(7) == "7", "an open file"
 
 
 def test_testing_a_lock_does_not_block_it(tmp_path):

@@ -324,12 +324,19 @@ def test_the_history_of_every_kind_of_clone_is_read(project, tmp_path, kind):
     assert history.run("rev-list", second).decode().split() == [second, *([] if kind == "shallow" else [first])]
     assert history.resolve("HEAD") == (second,)
     assert history.resolve("HEAD~1..HEAD") == (() if kind == "shallow" else (second, f"^{first}"))
-    assert history.resolve("nowhere") == ()
+    assert history.resolve("nowhere") == history.resolve("config") == (), "no revision, and the name of a file"
     printed = bytearray()
     history.stream("rev-list", "--count", second, on_output=printed.extend)
     assert printed == (b"1\n" if kind == "shallow" else b"2\n")
     with pytest.raises(GitFailed, match="git rev-list failed: fatal: bad revision"):
         history.stream("rev-list", "nowhere", "--", on_output=printed.extend)
+
+
+def test_a_project_that_looks_like_a_bare_repository_has_its_own_history(project, tmp_path):
+    (project.root / "HEAD").touch()
+    for name in ("objects", "refs"):
+        (project.root / name).mkdir()
+    assert git_history.open_history(project.root, tmp_path).git_dir == project.root / ".git"
 
 
 def test_a_folder_without_a_history_is_refused(project, tmp_path):
