@@ -462,6 +462,15 @@ def test_access_to_a_folder_is_restored_if_any_of_it_is_missing(tmp_path, monkey
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_folder_is_open_to_all_but_for_the_umask(tmp_path):
+    before = os.umask(0o022)
+    try:
+        files.make_folder(tmp_path / "folder")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "folder").stat().st_mode & 0o7777 == 0o755
+
+
 @pytest.mark.parametrize("make", [lambda path: try_lock(path).release(), lambda path: files.overwrite(path, b"")])
 def test_a_new_file_is_no_program(tmp_path, make):
     before = os.umask(0)

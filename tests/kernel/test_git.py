@@ -173,11 +173,51 @@ def test_a_branch_is_published_once_and_dropped_only_at_its_commit(project, repo
 
 
 def test_object_stores_are_followed_without_circles(tmp_path):
-    for name in ("one", "two", "three"):
+    for name in ("one", "two", "three", "four", "one/# a comment"):
         (tmp_path / name / "info").mkdir(parents=True)
-    (tmp_path / "one/info/alternates").write_text(f"# a comment\n\n../two\n{tmp_path}/gone\n")
+    (tmp_path / "one/info/alternates").write_text(f"# a comment\n\n../two\n{tmp_path}/gone\n../four\n")
     (tmp_path / "two/info/alternates").write_text(f"{tmp_path}/three\n{tmp_path}/one\n")
-    assert git.object_stores(tmp_path / "one") == [tmp_path / name for name in ("one", "two", "three")]
+    assert git.object_stores(tmp_path / "one") == [tmp_path / name for name in ("one", "two", "four", "three")]
+
+
+def test_object_stores_are_followed_for_a_while(tmp_path):
+    for number in range(22):
+        (tmp_path / str(number) / "info").mkdir(parents=True)
+        (tmp_path / str(number) / "info" / "alternates").write_text(f"../{number + 1}\n")
+    assert git.object_stores(tmp_path / "0") == [tmp_path / str(number) for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("options", "head", "config", "alternates"),
+    [
+        ({}, "ref: refs/heads/main\n", "[core]\n\trepositoryformatversion = 0\n{core}", ""),
+        (
+            {
+                "object_stores": (Path("/a"), Path("/b")),
+                "object_format": "sha256",
+                "settings": {"core.eol": 'a\\b"c\nd', "core.symlinks": "false"},
+                "head": "abc",
+            },
+            "abc\n",
+            (
+                "[core]\n\trepositoryformatversion = 1\n{core}"
+                '\teol = "a\\\\b\\"c\\nd"\n\tsymlinks = "false"\n[extensions]\n\tobjectformat = sha256\n'
+            ),
+            "/a\n/b\n",
+        ),
+    ],
+)
+def test_a_private_repository_consists_of_a_few_files(tmp_path, options, head, config, alternates):
+    made = git.make_private(tmp_path / "git", tmp_path / "tree", **options)
+    assert made == git.PrivateRepository(tmp_path / "git", tmp_path / "tree")
+    parts = {str(path.relative_to(made.git_dir)): path for path in made.git_dir.rglob("*")}
+    assert {name: path.read_text() for name, path in parts.items() if path.is_file()} == {
+        "HEAD": head,
+        "config": config.format(core="\tbare = false\n\tlogallrefupdates = false\n"),
+        "objects/info/alternates": alternates,
+    }
+    folders = {"objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", "info"}
+    assert {name for name, path in parts.items() if path.is_dir()} == folders
 
 
 @pytest.mark.parametrize(
@@ -306,6 +346,7 @@ def test_a_private_repository_can_have_an_index_elsewhere(repository, tmp_path):
     assert private.succeeds("hash-object", "--stdin-paths", stdin=f"{tmp_path / 'index'}\n".encode())
     assert not private.succeeds("hash-object", "--stdin-paths", stdin=b"missing\n")
     assert private.succeeds("hash-object", "--stdin-paths"), "no input by default"
+    assert private.run("hash-object", "--stdin-paths") == b""
     with pytest.raises(GitFailed, match="git cat-file failed"):
         private.run("cat-file", "-e", "HEAD^{tree}")
 
@@ -330,6 +371,17 @@ def test_the_history_of_every_kind_of_clone_is_read(project, tmp_path, kind):
     assert printed == (b"1\n" if kind == "shallow" else b"2\n")
     with pytest.raises(GitFailed, match="git rev-list failed: fatal: bad revision"):
         history.stream("rev-list", "nowhere", "--", on_output=printed.extend)
+
+
+def test_a_history_with_longer_digests_is_read_and_a_partial_clone_is_known(make_project, tmp_path):
+    project = make_project(commit=False)
+    project.git("init", "--quiet", "--object-format=sha256")
+    commit = project.commit("first")
+    (project.root / ".git/objects/pack").mkdir(exist_ok=True)
+    (project.root / ".git/objects/pack/one.promisor").touch()
+    history = git_history.open_history(project.root, tmp_path)
+    assert history.run("rev-list", commit).decode() == f"{commit}\n"
+    assert history.is_partial
 
 
 def test_a_project_that_looks_like_a_bare_repository_has_its_own_history(project, tmp_path):
