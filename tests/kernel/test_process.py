@@ -163,12 +163,15 @@ def test_a_program_that_can_not_be_started_is_an_exception(program, folder, mess
     assert (missing.value.message, missing.value.hint) == (message, hint)
 
 
-def test_a_helper_command_gets_input_and_returns_all_its_output(tmp_path):
+def test_a_helper_command_gets_input_and_returns_all_its_output(tmp_path, monkeypatch):
+    marks, note_start = [], families.note_start
+    monkeypatch.setattr(families, "note_start", lambda start, mark: marks.append(mark) or note_start(start, mark))
     done = process.capture(("sh", "-c", "pwd; cat; echo err >&2; kill -9 $$"), cwd=tmp_path, env=ENV, stdin=b"in")
     assert done == process.Captured(137, f"{tmp_path}\nin".encode(), b"err\n")
     assert process.capture(("cat",), cwd=tmp_path, env=ENV).stdout == b""
     session = process.capture(("sh", "-c", "ps -o sid= $$ || true; echo $$"), cwd=tmp_path, env=ENV).stdout.split()
     assert len(set(session)) == 1, "a session of its own: no signal of the terminal reaches it"
+    assert set(marks) == {""}, "it has no family"
     assert not families._ours
 
 
