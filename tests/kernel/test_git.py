@@ -56,6 +56,15 @@ def test_git_can_be_missing(monkeypatch):
     assert missing.value.hint == "install git"
 
 
+def test_a_git_that_hangs_is_an_error(monkeypatch, tmp_path):
+    def hang(*_, **__):
+        raise TimeoutError("git did not end within 3600 s")
+
+    monkeypatch.setattr(process, "capture", hang)
+    with pytest.raises(GitFailed, match="git did not end within 3600 s"):
+        git.discover(tmp_path)
+
+
 def test_what_is_known_of_a_repository_is_read_once_but_its_head(project):
     assert git.is_installed()
     repositories = git.Repositories()
@@ -83,12 +92,16 @@ def test_a_path_with_a_line_break_is_refused(project):
 
 def test_only_settings_about_files_are_carried_over(project, monkeypatch):
     monkeypatch.setenv("HOME", str(project.home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", "/xdg")
+    xdg = project.home / "xdg"
+    (xdg / "git").mkdir(parents=True)
+    (xdg / "git" / "config").write_text("[core]\n\teol = lf\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(xdg))
     project.git("config", "core.autocrlf", "input")
     project.git("config", "core.sshCommand", "evil")
     settings = git.discover(project.root).settings
     assert settings["core.autocrlf"] == "input"
-    assert settings["core.excludesfile"] == "/xdg/git/ignore"
+    assert settings["core.eol"] == "lf", "the settings of the user count"
+    assert settings["core.excludesfile"] == f"{xdg}/git/ignore"
     assert "core.sshcommand" not in settings
     monkeypatch.delenv("XDG_CONFIG_HOME")
     assert git.discover(project.root).settings["core.excludesfile"] == f"{project.home}/.config/git/ignore"
