@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 
 from loopwright.redaction.build import SHIPPED_RULES
-from loopwright.redaction.seed_rules import expand
+from loopwright.redaction.examples import expand, hits_of
 
 _WORDS = (
     "account", "address", "batch", "billing", "cache", "catalog", "client", "cluster", "config",
@@ -37,7 +37,7 @@ Maker = Callable[[Source], list[str]]
 def blocks(seed: int) -> Iterator[bytes]:
     """Endless pieces of log, some 200 kB each."""
     source = random.Random(seed)
-    hits = [hit for rule in SHIPPED_RULES for hit in rule.hits if "\n" not in hit and "BEGIN" not in hit]
+    hits = [hit for rule in SHIPPED_RULES for hit in hits_of(rule) if "\n" not in hit and "BEGIN" not in hit]
     while True:
         lines: list[str] = []
         while len(lines) < _BLOCK_LINES:

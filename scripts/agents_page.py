@@ -10,7 +10,7 @@ import agents_matrix
 from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import CanResume, HasHooks, ReportsCost, StreamsEvents
 from loopwright.agents.usage import shipped_prices
-from loopwright.wiring.agents import OURS
+from loopwright.wiring.agents import PROGRAM_AGENTS
 from loopwright.workspace.settings_model import AgentSettings
 
 _TESTED = Path(__file__).resolve().parent.parent / "tests" / "real_agents" / "package.json"
@@ -28,7 +28,7 @@ def page(head: str) -> str:
     columns = ("agent", "tested with", "accepted from", *_ABILITIES)
     table = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     sections = []
-    for name, factory in OURS.items():
+    for name, factory in PROGRAM_AGENTS.items():
         agent = factory(name, AgentSettings(), {})
         assert isinstance(agent, HasNeeds)
         needs = agent.needs
@@ -58,7 +58,7 @@ def page(head: str) -> str:
         "The numbers count the tests with the real program, in the version above, against a local test model. The",
         "table is generated from `tests/real_agents`. CI runs all of these tests and skips none. It fails if a counted",
         "test did not pass.\n",
-        *agents_matrix.table(tuple(OURS), agents_matrix.shown()),
+        *agents_matrix.table(tuple(PROGRAM_AGENTS), agents_matrix.shown()),
     ]
     prices = [
         "\n## Prices\n",

@@ -63,7 +63,7 @@ DEFINITIONS_LEFT_OUT = {
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
     "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
     "kernel/git_index.py": ("never shown", "_rewrite"),
-    "verbs/agent_says.py": ("text for agents", "note_progress request_decision _checked_text _loop_of"),
+    "verbs/agent_reports.py": ("text for agents", "note_progress request_decision _checked_text _loop_of"),
     "stages/agent_context.py": ("the same", "context_rows read_row"),
     "stages/trying.py": ("the same", "try_checks"),
     "install/part_files.py": ("edits texts for agents", "skill_text"),

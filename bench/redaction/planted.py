@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loopwright.redaction.detector import compile_pattern
+from loopwright.redaction.examples import expand, hits_of
 from loopwright.redaction.model import SecretRule
-from loopwright.redaction.seed_rules import expand
 
 NEUTRAL_NAME = "app_setting"
 # The unit tests use small seeds, so these start higher.
@@ -52,7 +52,7 @@ class Planted:
 def plant(rule: SecretRule, number: int, seed: int) -> Planted:
     """The `number`th secret of a rule; its templates are used in turn."""
     # A template without a placeholder is a header or a word without a secret.
-    templates = [hit for hit in rule.hits if "<" in hit]
+    templates = [hit for hit in hits_of(rule) if "<" in hit]
     text = expand(templates[number % len(templates)], _FIRST_SEED * (seed + 1) + number)
     if "\n" in text:
         return Planted(rule.id, Kind.BLOCK, NEUTRAL_NAME, text, tuple(_SECRET_LINE.findall(text)))

@@ -221,6 +221,11 @@ class WorkflowRefused(LoopwrightError):
         self.error = error
         self.blockers = blockers
 
+    @classmethod
+    def see_status(cls, slug: str, error: str, message: str) -> WorkflowRefused:
+        """A refusal after which the status of the workflow shows what to do."""
+        return cls(error, message, next_command=f"loopwright status {slug}")
+
 
 class WorkflowConflict(LoopwrightError):
     """Another process changed the workflow first."""

@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.agents.model_choice import identity_of, matching_builder, model_in
 from loopwright.agents.port import HasModel
-from loopwright.wiring.agents import OURS
+from loopwright.wiring.agents import PROGRAM_AGENTS
 from loopwright.workspace.settings_model import AgentSettings
 
 NAMED = {
@@ -86,17 +86,17 @@ def test_the_programs_own_model_counts_if_our_settings_name_none():
     assert identity_of("a", NAMED, "opus") != identity_of("a", NAMED)
 
 
-@pytest.mark.parametrize("kind", OURS)
+@pytest.mark.parametrize("kind", PROGRAM_AGENTS)
 def test_each_agent_reports_its_model(tmp_path, kind):
     for settings in (
         AgentSettings(model="x/m"),
         AgentSettings(args=["-m", "x/m"]),
         AgentSettings(args=["--model=x/m"]),
     ):
-        agent = OURS[kind]("it", settings, {"HOME": str(tmp_path)})
+        agent = PROGRAM_AGENTS[kind]("it", settings, {"HOME": str(tmp_path)})
         assert isinstance(agent, HasModel)
         assert agent.model == "x/m"
-    assert OURS[kind]("it", AgentSettings(), {"HOME": str(tmp_path)}).model == ""
+    assert PROGRAM_AGENTS[kind]("it", AgentSettings(), {"HOME": str(tmp_path)}).model == ""
 
 
 def test_the_last_model_among_the_arguments_counts():

@@ -75,6 +75,8 @@ def test_every_explanation_names_a_function_and_a_reason():
         ('raise E("one message")', 'raise E("XXone messageXX")', True),
         ('raise E("one message")', 'raise E("ONE MESSAGE")', True),
         ('raise E("one message")', "raise E(None)", False),
+        ('raise ValueError("one message")', "raise ValueError(None)", True),
+        ('raise OSError("one message")', "raise OSError(None)", False),
         ('raise E("code")', 'raise E("CODE")', False),
         ("while time.monotonic() < until:", "while time.monotonic() <= until:", True),
         ("while time.monotonic() < until:", "while time.monotonic() > until:", False),

@@ -11,8 +11,8 @@ import pytest
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.detector import Detector
+from loopwright.redaction.examples import expand
 from loopwright.redaction.redactor import Redactor, fingerprint
-from loopwright.redaction.seed_rules import expand
 
 SCORE = Path(__file__).resolve().parents[2] / "bench" / "redaction" / "score.py"
 TOKEN = expand("ghp_<alnum:36>", 21)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import loopwright.hooks.entry
-from loopwright.reflection.store import read_one
+from loopwright.reflection.store import read_reflection
 from loopwright.testing import warm
 
 HOOK = Path(loopwright.hooks.entry.__file__)
@@ -51,7 +51,7 @@ def sidecars(project, folder=None):
     folder = Path(folder) if folder else project.own / "reflections"
     found = sorted(folder.glob("*.reflection.json"), key=lambda path: path.stat().st_mtime_ns)
     assert not list(folder.glob(".*.tmp")), "nothing torn"
-    return [read_one(path) for path in found]
+    return [read_reflection(path) for path in found]
 
 
 def only(stored):
@@ -555,4 +555,4 @@ def test_any_payload_and_report_leave_a_valid_record(tmp_path_factory, payload, 
     done = warm.run_warm(("reflect",), cwd=folder, env=env, stdin=payload, timeout_s=60, program=warm.HOOK)
     assert (done.exit_code, done.stdout, done.stderr) == (0, b"", b"")
     (name,) = (path for path in (folder / "out").iterdir() if path.name != ".merged")
-    read_one(name)
+    read_reflection(name)

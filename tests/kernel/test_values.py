@@ -114,3 +114,20 @@ def test_yaml_keeps_the_order_the_lines_and_the_characters():
     assert max(map(len, written.splitlines())) == 101, "PyYAML breaks a line behind column 100"
     assert codec.to_yaml({"a": {"b": [Path("/c")]}}, str) == b"a:\n  b:\n  - /c\n"
     assert codec.to_yaml({"a\ud800": "\udcff\n"}) == b'"a\\uD800": "\\uDCFF\\n"\n'
+    assert codec.to_yaml({"a": "\udcff"}) == b'a: "\\uDCFF"\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "fields"),
+    [
+        (b'{"a": [1]}', {"a": [1]}),
+        ("{}", {}),
+        (b"[1]", None),
+        (b'{"a":', None),
+        (b'{"a": "\xff"}', None),
+        (b"", None),
+        (b'{"a":' * 100_000, None),
+    ],
+)
+def test_untrusted_json_is_an_object_or_nothing(data, fields):
+    assert codec.json_object(data) == fields

@@ -8,7 +8,7 @@ import string
 import pytest
 
 from loopwright.redaction.environment_values import looks_like_a_key
-from loopwright.redaction.seed_rules import expand
+from loopwright.redaction.examples import expand
 
 SHA = "3f786850e387550fdab836ed7e6dc881de23001b"
 

@@ -12,9 +12,9 @@ from loopwright.redaction import redactor as redactor_module
 from loopwright.redaction.build import SHIPPED_RULES, build_redactor
 from loopwright.redaction.detector import Detector, SecretHit
 from loopwright.redaction.environment_values import looks_secret, printed_forms
+from loopwright.redaction.examples import expand
 from loopwright.redaction.model import Redacted, RuleAction
 from loopwright.redaction.redactor import Learned, Redactor, fingerprint
-from loopwright.redaction.seed_rules import expand
 from loopwright.workspace.settings_model import SecretsSettings
 
 TOKEN = expand("ghp_<alnum:36>", 5)

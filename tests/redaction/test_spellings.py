@@ -8,15 +8,15 @@ import pytest
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.detector import Detector
+from loopwright.redaction.examples import expand, hits_of
 from loopwright.redaction.providers.parts import named, spellings
-from loopwright.redaction.seed_rules import expand
 
 DETECTOR = Detector(SHIPPED_RULES, {})
 ASSIGNED = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(?:=|: )(?P<value><[^'\"]+)")
 NAMED = [
     (rule.id, found["name"], found["value"])
     for rule in SHIPPED_RULES
-    for found in map(ASSIGNED.fullmatch, rule.hits)
+    for found in map(ASSIGNED.fullmatch, hits_of(rule))
     if found
 ]
 # Two underscores in its name: it is spelled in one way only.

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.agents.failover import FailoverOrder, Unanswered
 from loopwright.agents.port import Allowance, Answer, NoAnswer, Reason, Remedy, Role, Usage
@@ -21,6 +22,7 @@ from loopwright.runner.meter import TurnCost
 from loopwright.runner.turn import TurnResult
 from loopwright.workspace.settings_model import AgentSettings, SecretsSettings
 
+BOOK = Book(language="zh")
 KEY = "pXq7Lm2Zt9Rb4Kc8Vn1"
 EMPTY, LIMITED = Answer("", 0.0, session="s-1"), NoAnswer(Reason.RATE_LIMITED, f"the key {KEY} is at its limit")
 DONE = Answer("done", 0.0, session="s-2")
@@ -60,6 +62,7 @@ def ask(monkeypatch):
     def of(asker, answers, missing=(), **request):
         def take(asked, cancellation, book):
             turns.append(asked)
+            of.cancellations.append(cancellation)
             answer = answers[asked.agent.name].pop(0)
             is_answer = isinstance(answer, Answer | NoAnswer)
             cost = TurnCost(turn=asked.record.name, agent=asked.agent.name, role=asked.role.value)
@@ -78,15 +81,16 @@ def ask(monkeypatch):
         redactor = build_redactor(SecretsSettings(), {"FAKE_API_KEY": KEY})
         context = AskingContext(
             open_agent, lambda _: AgentSettings(timeout_s=7), lambda: datetime(2026, 1, 1, tzinfo=UTC), Cancellation(),
-            Book(), redactor,
+            BOOK, redactor,
         )  # fmt: skip
         try:
-            asked = AgentRequest(agent="a", role=Role.BUILDER, prompt="p", form=NONEMPTY_TEXT, **request)
+            usual = {"agent": "a", "role": Role.BUILDER, "prompt": "p", "form": NONEMPTY_TEXT}
+            asked = AgentRequest(**{**usual, **request})
             return ask_agent(context, asked, asker)
         finally:
             context.cancellation.close()
 
-    of.turns = turns
+    of.turns, of.cancellations = turns, []
     return of
 
 
@@ -137,3 +141,33 @@ def test_a_turn_that_is_stopped_is_booked_and_ends_the_question(ask, tmp_path):
     with pytest.raises(Stopped):
         ask(asker, {"a": [Stopped("by a person")]})
     assert (asker.booked, asker.ended) == ([("a", "of a", "work-1")], [])
+
+
+def test_a_turn_gets_everything_of_its_request(ask, tmp_path):
+    form = replace(NONEMPTY_TEXT, schema={"type": "object"})
+    ask(Asker(tmp_path), {"a": [EMPTY, DONE]}, form=form, role=Role.CRITIC, may_use_web=False, may_ask_people=True)
+    for turn in ask.turns:
+        assert (turn.agent.name, turn.settings, turn.turn_sandbox) == ("a", AgentSettings(timeout_s=7), "of a")
+        assert (turn.role, turn.may_use_web, turn.may_ask_people, turn.is_question) == (Role.CRITIC, False, True, False)
+        assert (turn.schema, turn.book) == ({"type": "object"}, BOOK)
+    assert ask.turns[0].prompt == "p"
+    assert ask.turns[1].prompt == f"p\n\n{form.repair(BOOK, 'the answer is empty')}"
+
+
+def test_a_stop_reaches_the_turn(ask, tmp_path):
+    ask(Asker(tmp_path), {"a": [DONE]})
+    (cancellation,) = ask.cancellations
+    assert isinstance(cancellation, Cancellation)
+
+
+def test_a_takeover_has_its_time_and_role(ask, tmp_path):
+    asker = Asker(tmp_path, order=("a", "b"))
+    ask(asker, {"a": [LIMITED], "b": [DONE]}, role=Role.CRITIC)
+    assert (asker.takeovers[0].at, asker.takeovers[0].role) == ("2026-01-01T00:00:00Z", "critic")
+
+
+def test_an_agent_that_gave_no_name_for_its_session_keeps_that_of_the_turn_before(ask, tmp_path):
+    silent = Answer("", 0.0)
+    outcome = ask(Asker(tmp_path), {"a": [silent, silent]}, session="s-0", is_question=True)
+    assert [turn.session for turn in ask.turns] == ["s-0", "s-0"]
+    assert outcome.session == "s-0"

@@ -27,6 +27,8 @@ REDACTOR = Redactor(Detector((), {"PASSWORD": "correct horse battery"}), {})
     [
         ("", [], True),
         ("a", [b"b", b"ca"], True),
+        ("XX", [b"a"], False),
+        ("ab", [b"a", b"b"], True),
         ("abc", [b"xa", b"b", b"cx"], True),
         ("abc", [b"ab", b"", b"c"], True),
         ("abc", [b"ab", b"x", b"c"], False),
@@ -96,3 +98,34 @@ def test_an_item_that_was_not_looked_at_is_recorded_as_such():
 def test_only_texts_of_the_output_are_searched_for():
     step = Step("A", "act", ("true",), verification=(StdoutContains("one"), FileExists("two"), StdoutContains("three")))
     assert required_texts(step) == ["one", "three"]
+
+
+@pytest.mark.parametrize(
+    ("item", "why"),
+    [
+        (FileExists("gone"), "gone does not exist"),
+        (FileExists("../out"), "../out leads outside the sandbox"),
+        (FileContains("file.txt", "needles"), "the file does not contain the text"),
+        (FileContains("../fifo", "x"), "the path is not a regular file"),
+        (StdoutContains("silent"), "the commands did not print it"),
+        (ExitCodeIs(0), "the last command exited with 3"),
+    ],
+)
+def test_a_failed_item_says_why(sandbox, item, why):
+    searches = {"silent": TextSearch("silent")}
+    assert judge(item, sandbox, sandbox / "sub", searches, 3, REDACTOR).detail.text == why
+
+
+def test_a_file_that_can_not_be_read_says_why(sandbox, monkeypatch):
+    def failing(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", failing)
+    record = judge(FileContains("file.txt", "x"), sandbox, sandbox / "sub", {}, 0, REDACTOR)
+    monkeypatch.undo()
+    assert record.detail.text == "the file can't be read: Permission denied"
+
+
+def test_a_command_is_not_judged_by_what_exists(sandbox):
+    with pytest.raises(AssertionError):
+        judge(CommandPasses("true"), sandbox, sandbox, {}, 0, REDACTOR)

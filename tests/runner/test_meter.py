@@ -12,7 +12,7 @@ from loopwright.agents.port import Allowance, Answer, NoAnswer, Ran, Reason, Usa
 from loopwright.agents.usage import FILE, read_usage
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.redaction.build import build_redactor
-from loopwright.redaction.seed_rules import expand
+from loopwright.redaction.examples import expand
 from loopwright.runner.meter import LAST_LOOK, Meter, session_named, used_at_last
 from loopwright.workspace.settings_model import SecretsSettings
 

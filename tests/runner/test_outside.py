@@ -126,12 +126,13 @@ def test_what_can_not_be_read_is_skipped_and_the_rest_is_compared(sandbox, monke
             raise PermissionError
         return [Gone(), *scandir(path)]
 
-    monkeypatch.setattr(os, "scandir", failing)
-    snapshot = OutsideSnapshot(made)
-    (home / "a" / "x").write_text("")
-    (home / "b" / "x").write_text("")
-    (home / "x").write_text("")
-    assert snapshot.written() == ("~/a/x", "~/x")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", failing)
+        snapshot = OutsideSnapshot(made)
+        (home / "a" / "x").write_text("")
+        (home / "b" / "x").write_text("")
+        (home / "x").write_text("")
+        assert snapshot.written() == ("~/a/x", "~/x")
 
 
 def test_as_many_files_as_the_limit_are_compared_and_no_more(sandbox, monkeypatch):

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from loopwright.evidence.model import (
 )
 from loopwright.evidence.store import RunOrigin, RunStore
 from loopwright.kernel.digest import sha256
+from loopwright.kernel.process import Freezer
 from loopwright.runner import run_plan as module
 from loopwright.runner.events import (
     CommandStarted,
@@ -34,7 +36,7 @@ from loopwright.runner.events import (
 )
 from loopwright.runner.request import Environment, Failure, RunLimits, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, failure_of, run_plan
-from loopwright.sandbox.model import FreshRequest
+from loopwright.sandbox.model import BaseTree, Confinement, FreshRequest, Mode
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.version import VERSION
 from loopwright.workspace.layout import Flavour, Layout
@@ -141,7 +143,7 @@ def test_a_green_run_publishes_its_whole_record(run, project, tools, events, tmp
             writes_confined=False,
             home_hidden=False,
             network="open",
-            processes="ended",
+            processes="subreaper",
             why=evidence.isolation.why,
         ),
         env_status={"FAKE_API_KEY": "<SET>", "GIVEN": "<UNSET>", "LANG": "<UNSET>", "PATH": "<SET>"},
@@ -155,7 +157,7 @@ def test_a_green_run_publishes_its_whole_record(run, project, tools, events, tmp
         previous=None,
         replanning=[TURN],
     )
-    assert replace(evidence, isolation=replace(evidence.isolation, processes="ended")) == expected
+    assert evidence == expected
     assert "not isolated" in evidence.isolation.why.text
     assert 0 < evidence.duration_s < 600
     assert evidence.duration_s == round(evidence.duration_s, 3)
@@ -378,17 +380,14 @@ def test_uncommitted_changes_are_kept_with_the_run(run, project):
     assert finished.evidence.base.is_commit is False
 
 
-def test_the_end_of_a_run_is_announced(run, events):
-    finished = run(plan(step("A", "exit 2")), run_id="e")
-    announce_end(finished, finished.failure, Emitter(events.append))
-    announced = events[-1]
-    message = finished.failure.message
-    path = str(finished.folder)
-    assert announced == RunEnded(
-        "e", "ERROR", "STEP_FAILED", message, finished.failure.hint, path, finished.evidence.duration_s
-    )
+def test_the_end_of_a_run_is_announced(run, events, redactor):
+    finished = run(plan(step("A", "true")), run_id="e")
+    failure = Failure("LATER", redactor.clean("a later failure"), "look")
+    announce_end(finished, failure, Emitter(events.append))
+    path, duration_s = str(finished.folder), finished.evidence.duration_s
+    assert events[-1] == RunEnded("e", "ERROR", "LATER", failure.message, "look", path, duration_s)
     announce_end(finished, None, Emitter(events.append))
-    assert events[-1] == RunEnded("e", "OK", None, finished.evidence.message, None, path, finished.evidence.duration_s)
+    assert events[-1] == RunEnded("e", "OK", None, finished.evidence.message, None, path, duration_s)
 
 
 def test_an_error_is_a_failure_without_its_secrets(redactor):
@@ -402,3 +401,28 @@ def test_steps_are_recorded_in_the_order_of_the_plan(run, events):
     finished = run(plan(step("B", "true", depends_on=["A"]), step("A", "true")))
     assert [one.id for one in finished.evidence.steps] == ["B", "A"]
     assert [event.step for event in of_type(events, StepEnded)] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("commit", "why", "base", "notes"), [("c", "no isolation", "c", ["one", "no isolation"]), (None, "", "t", ["one"])]
+)
+def test_an_open_sandbox_is_announced(tools, events, commit, why, base, notes):
+    confinement = Confinement("auto", "landlock", True, True, "closed", "p", why)
+    recorder = SimpleNamespace(base=lambda: BaseTree(commit, "t", is_commit=True))
+    sandbox = SimpleNamespace(recorder=recorder, confinement=confinement, notes=("one",), mode=Mode.COPY)
+    module._announce(sandbox, tools, Emitter(events.append))
+    clean = tools.redactor.clean
+    assert events == [SandboxOpened("copy", base, "landlock", "closed", tuple(clean(note) for note in notes))]
+
+
+@pytest.mark.parametrize(("isolation", "is_open"), [("strict", False), ("auto", True), ("none", True)])
+def test_steps_have_the_network_unless_the_isolation_is_strict(options, tools, cancellation, isolation, is_open):
+    chosen = replace(options, isolation=isolation, freezer=Freezer())
+    environment, emitter, folder = Environment({}, ()), Emitter(lambda _: None), SimpleNamespace()
+    sandbox = SimpleNamespace(place=object(), view=object(), isolation=object())
+    context = module._step_context(chosen, environment, tools, folder, sandbox, emitter, cancellation)
+    assert (context.network_open, context.shell, context.limits) == (is_open, "bash", options.limits)
+    assert context.freezer is chosen.freezer
+    assert (context.folder, context.environment, context.emitter) == (folder, environment, emitter)
+    assert (context.place, context.view, context.isolation) == (sandbox.place, sandbox.view, sandbox.isolation)
+    assert (context.redactor, context.cancellation) == (tools.redactor, cancellation)

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY, STOPPING
 
+from loopwright.kernel.process import Ended, Ending
 from loopwright.plan.model import CommandPasses, Declared, ExitCodeIs, FileExists, StdoutContains, Step
 from loopwright.runner import run_step as module
 from loopwright.runner.checks import TextSearch
@@ -120,6 +121,12 @@ def test_checks_are_judged_in_order_and_the_first_failure_ends_them(context, eve
     assert "loopwright unlatch" in failure.hint
 
 
+@pytest.mark.parametrize("line", ["  indented", "X"])
+def test_the_output_before_a_failed_check_is_kept_as_it_is(context, line):
+    run_step(context, step(f"echo; echo '{line}'", verification=(FileExists("missing"),)))
+    assert context.failures[0].log_tail.text == f"{line}\nmissing does not exist"
+
+
 def test_a_check_that_is_a_command_has_its_own_log_and_failure(context):
     items = (CommandPasses("exit 0"), CommandPasses(f"echo why; echo {KEY}; exit 2"))
     record = run_step(context, step("true", verification=items))
@@ -207,10 +214,31 @@ def test_a_command_that_does_not_end_in_time_fails_the_step(context, own, limit)
     assert len(context.failures) == 1
 
 
-def test_the_time_of_a_step_is_for_all_its_commands(context):
-    timed = replace(context, limits=RunLimits(0.4, 1, 1 << 20))
-    record = run_step(timed, step("sleep 0.3", "sleep 0.3", "true"))
-    assert [command.ending for command in record.commands] == ["exited", "timed_out"]
+class Clock:
+    """Stands still until the test moves it."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+
+def test_the_time_of_a_step_is_for_all_its_commands_without_their_pauses(context, monkeypatch):
+    clock, given = Clock(), []
+
+    def stream(command, *, timeout_s, **_):
+        given.append(timeout_s)
+        clock.now += 6.0
+        return Ended(Ending.EXITED, 0, 6.0, frozen_s=4.0 if len(given) == 1 else 0.0)
+
+    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(module.process, "stream", stream)
+    record = run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), step("a", "b", "c", timeout_s=10.0))
+    assert (given, record.duration_s) == ([10.0, 8.0, 2.0], 14.0)
+    given.clear()
+    run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), Step("B", "b", ("a", "b", "c")))
+    assert given == [8.0, 6.0, 0.0]
 
 
 def test_a_stop_before_a_command_cancels_the_step(context, events):
@@ -300,16 +328,6 @@ def test_each_finding_is_reported_once_however_many_chunks_follow(context, event
     kept.close()
     assert [finding.line for finding in context.findings] == [1, 10**5 + 2]
     assert len(of_type(events, SecretSeen)) == 2
-
-
-class Clock:
-    """Stands still until the test moves it."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def monotonic(self):
-        return self.now
 
 
 def test_the_last_line_is_shown_and_not_too_often(context, events, monkeypatch):

@@ -138,7 +138,7 @@ def test_an_import_is_whole_or_not_at_all(project, loop_id, text):
 
 
 def test_a_secret_that_a_person_types_is_refused_and_reaches_no_file(project, loop_id):
-    from loopwright.redaction.seed_rules import expand
+    from loopwright.redaction.examples import expand
 
     token = expand("ghp_<alnum:36>", 8)
     start(project, loop_id)

@@ -277,7 +277,7 @@ def test_a_loop_with_an_unknown_tool_loads_and_fails_when_it_runs(ready):
 
 
 def test_a_secret_in_the_work_is_never_kept(ready):
-    from loopwright.redaction.seed_rules import expand
+    from loopwright.redaction.examples import expand
 
     token = expand("ghp_<alnum:36>", 5)
     project = ready([{"role": "builder", "run": f"{FIXED}; echo 'key = \"{token}\"' > key.py"}])
@@ -295,7 +295,7 @@ def test_a_secret_in_the_work_is_never_kept(ready):
 
 
 def test_a_test_run_that_leaks_a_secret_never_passes_with_any_exit_code(ready):
-    from loopwright.redaction.seed_rules import expand
+    from loopwright.redaction.examples import expand
 
     token = expand("ghp_<alnum:36>", 6)
     project = ready([{"role": "builder", "run": FIXED}])

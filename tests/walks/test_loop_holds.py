@@ -89,7 +89,7 @@ def test_invalid_requests_are_named_and_hold_nothing(loops):
 
 
 def test_a_secret_in_a_questions_id_reaches_no_file(loops):
-    from loopwright.redaction.seed_rules import expand
+    from loopwright.redaction.examples import expand
 
     token = expand("ghp_<alnum:36>", 7)
     write = f'printf \'{{"question": "which?", "id": "%s%s"}}\' ghp_ {token[4:]} > $LOOPWRIGHT_DECISIONS/a.json'

@@ -205,7 +205,7 @@ def test_an_agent_can_not_unlatch(project):
 
 
 def test_a_secret_in_a_new_plan_stops_the_loop(project):
-    from loopwright.redaction.seed_rules import expand
+    from loopwright.redaction.examples import expand
 
     token = expand("ghp_<alnum:36>", 3)
     project.plan(BAD)

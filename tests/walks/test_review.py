@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from loopwright.redaction.seed_rules import expand
+from loopwright.redaction.examples import expand
 
 TOKEN = expand("ghp_<alnum:36>", 11)
 KEY = "AKIA" + expand("<base32:16>", 2)

@@ -8,7 +8,7 @@ import urllib.parse
 
 import pytest
 
-from loopwright.redaction.seed_rules import expand
+from loopwright.redaction.examples import expand
 
 TOKEN = expand("ghp_<alnum:36>", 7)
 MINE = "s3cr'et va/lue+with=odd&chars"

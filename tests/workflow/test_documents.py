@@ -112,7 +112,7 @@ def test_an_agent_cannot_write_the_tools_own_sections():
     spec = new_spec("T", "", "x").asking("why?").answering("A-1", "because")
     written = spec.with_sections({s.ANSWERS: "- A-1: another", s.NON_GOALS: "- no GUI", "Strange": "x"})
     assert "because" in written.page.text_of(s.ANSWERS)
-    assert written.says(s.NON_GOALS)
+    assert written.is_filled(s.NON_GOALS)
     assert written.page.section("Strange") is None
 
 

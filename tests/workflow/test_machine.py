@@ -34,7 +34,7 @@ from loopwright.workflow.standing import Readiness, Standing, status_of, void_pa
 GATES = ("plan", "build", "review", "done", "archive")
 ORIGIN = TakeoverOrigin(
     tool="loopx", name="x", path=".loopx/workflows/x", digest="0" * 64,
-    said={"current_stage": "done", "approval.complete": "approved", "completion_confirmed": "true"},
+    claims={"current_stage": "done", "approval.complete": "approved", "completion_confirmed": "true"},
 )  # fmt: skip
 ACTORS = st.sampled_from(["ann", "bob"])
 
@@ -182,7 +182,7 @@ class Path(RuleBasedStateMachine):
     @rule(reason=st.sampled_from(["done", "autopilot_phase_blocked"]))
     def land(self, reason):
         is_in_force = self.workflow.flight is not None and self.workflow.flight.ended is None
-        if self.do(e.FlightEnded(reason=reason, said="why")) is not None:
+        if self.do(e.FlightEnded(reason=reason, message="why")) is not None:
             assert is_in_force
             assert self.workflow.flight.ended == reason
 

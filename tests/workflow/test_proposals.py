@@ -86,7 +86,7 @@ TABLE = (
     (e.AgentChanged(takeover=Takeover(agent="a", by="b", role="r", code="c", message="m", at=AT, action_id="x")), ALL),
     (e.FlightBegun(by="ann", limits=SpendingLimits(), before=Amounts()), ALL),
     (e.FlightAt(phase=Stage.BUILD), ALL),
-    (e.FlightEnded(reason="done", said="s"), ALL),
+    (e.FlightEnded(reason="done", message="s"), ALL),
 )  # fmt: skip
 
 

@@ -283,7 +283,10 @@ def test_a_change_has_one_base_and_is_fitted_to_another_only_when_done():
 
 def test_only_a_delivery_can_be_undone():
     assert refused(at(Stage.DONE), e.ChangeUndone(by="ann")).error == "nothing_delivered"
-    assert refused(None, e.ChangeUndone(by="ann")).error == "workflow_not_initialized"
+    missing = refused(None, e.ChangeUndone(by="ann"))
+    assert (missing.error, missing.next) == (
+        "workflow_not_initialized", 'loopwright clarify SLUG --idea "…" starts one',
+    )  # fmt: skip
     assert refused(begun(), c.Begin(slug="x", idea="", profile=PROFILES["deep"])).error == "workflow_exists"
 
 
@@ -361,7 +364,7 @@ def test_a_refusal_names_the_open_questions_and_who_answered():
 
 def test_the_facts_of_an_autopilot_are_stored_only_while_it_is_active():
     start = e.FlightBegun(by="ann", limits=SpendingLimits(), before=Amounts())
-    ended = e.FlightEnded(reason="done", said="s")
+    ended = e.FlightEnded(reason="done", message="s")
     for proposal in (e.FlightAt(phase=Stage.PLAN), ended):
         decision = refused(begun(), proposal)
         assert (decision.error, decision.message) == ("invalid_transition", "no autopilot is active for x")
@@ -414,12 +417,12 @@ def test_an_approval_has_its_subject_its_author_its_reason_and_its_seals():
     assert decision.effects == ()
 
 
-def test_an_entered_stage_has_its_subject_its_delivery_and_its_review():
+def test_an_entered_stage_has_its_subject_and_its_delivery():
     approved = apply(at(Stage.PLAN), approve(T.PLAN_BUILD))
     delivery = Delivery(how="patch", where="main", before="c", patch_sha256="p")
-    decision = decide(approved, enter(T.PLAN_BUILD, delivery=delivery, from_review="r"))
+    decision = decide(approved, enter(T.PLAN_BUILD, delivery=delivery))
     (entered,) = decision.events
-    assert entered == e.StageEntered(transition=T.PLAN_BUILD, subject=SUBJECT.hash, delivery=delivery, from_review="r")
+    assert entered == e.StageEntered(transition=T.PLAN_BUILD, subject=SUBJECT.hash, delivery=delivery)
 
 
 def test_no_approval_is_requested_of_another_stage_or_again():

@@ -17,9 +17,10 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents.needs import MOST_BYTES, Credential, Needs, document_in, logins_in
+from loopwright.agents.needs import MOST_BYTES, Credential, Needs, logins_in
 from loopwright.agents.private_files import private_folder, write_private_file
 from loopwright.errors import StorageFailed
+from loopwright.kernel.codec import json_object
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_regular_file, write_durably
 from loopwright.kernel.locks import locked
@@ -235,7 +236,7 @@ def _secrets_in(document: Mapping[str, Any]) -> Iterator[str]:
 def _copied(copy: Path) -> Mapping[str, Any]:
     """The current content of a copy. A link in its place is not followed."""
     try:
-        return document_in(read_head(copy, MOST_BYTES)[0])
+        return json_object(read_head(copy, MOST_BYTES)[0]) or {}
     except OSError:
         return {}
 

@@ -28,7 +28,7 @@ MANIFESTS = "-context.jsonl"
 SELF_REPORT = "reflection-input.json"
 # Where hooks in the sandbox put their reflections.
 REFLECTIONS = "reflections"
-_LETTER = "turn.json"
+_FACTS = "turn.json"
 # Only our names: other files may have names that are not text.
 _MANIFEST = re.compile(rf"[a-z]+{re.escape(MANIFESTS)}")
 _CHECKS = "checks.json"
@@ -82,9 +82,9 @@ def write_file(mailbox: Path, name: str, data: bytes) -> None:
     write_private_file(private_folder(mailbox, *folders) / last, data)
 
 
-def write_turn_facts(mailbox: Path, letter: TurnFacts) -> None:
+def write_turn_facts(mailbox: Path, facts: TurnFacts) -> None:
     """Write what the turn is about."""
-    write_file(mailbox, _LETTER, codec.to_json(letter))
+    write_file(mailbox, _FACTS, codec.to_json(facts))
 
 
 def write_checks(mailbox: Path, checks: Checks) -> None:
@@ -94,7 +94,7 @@ def write_checks(mailbox: Path, checks: Checks) -> None:
 
 def read_turn_facts(mailbox: Path) -> TurnFacts:
     """What the turn is about; empty if the file is unreadable."""
-    return _read(mailbox / _LETTER, TurnFacts) or TurnFacts()
+    return _read(mailbox / _FACTS, TurnFacts) or TurnFacts()
 
 
 def read_checks(mailbox: Path) -> Checks:

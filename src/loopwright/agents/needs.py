@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -11,6 +10,7 @@ import msgspec
 
 from loopwright.agents.written_keys import WrittenKey
 from loopwright.kernel.address import Address, parse_address
+from loopwright.kernel.codec import json_object
 from loopwright.kernel.files import read_regular_file
 
 MOST_BYTES = 1 << 20
@@ -98,18 +98,9 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 def logins_in(file: Path) -> Mapping[str, Any]:
     """The logins in a user's file, by field; empty if the file is unreadable."""
     try:
-        return document_in(read_regular_file(file, most=MOST_BYTES))
+        return json_object(read_regular_file(file, most=MOST_BYTES)) or {}
     except OSError:
         return {}
-
-
-def document_in(data: bytes) -> Mapping[str, Any]:
-    """The fields of a JSON object; empty for anything else."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 @runtime_checkable

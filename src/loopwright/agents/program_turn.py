@@ -14,18 +14,10 @@ from typing import Any, Protocol
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Turn, Usage
 from loopwright.agents.private_files import write_private_file
 from loopwright.agents.usage import FILE, read_usage
+from loopwright.kernel.codec import json_object
 
 _SHOWN = 200
 _MOST_AT_ONCE = 8 << 20
-
-
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """One event; None for an invalid line."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def whole_lines(path: Path, start: int) -> bytes:
@@ -55,7 +47,7 @@ class Followed:
             return
         start = max(0, self._read_to - _MOST_AT_ONCE)
         data = whole_lines(self._path, start)[: self._read_to - start]
-        yield from (record for line in data.splitlines() if (record := parsed(line)) is not None)
+        yield from (record for line in data.splitlines() if (record := json_object(line)) is not None)
 
     def new_records(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
         """The records since the last call; a missing file is looked for again."""
@@ -65,7 +57,7 @@ class Followed:
             return
         data = whole_lines(self._path, self._read_to)
         self._read_to += len(data)
-        yield from (record for line in data.splitlines() if (record := parsed(line)) is not None)
+        yield from (record for line in data.splitlines() if (record := json_object(line)) is not None)
 
 
 def short(value: object) -> str:

@@ -23,6 +23,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Usage
+from loopwright.kernel.codec import json_object
 from loopwright.kernel.files import clear_path, read_head
 from loopwright.kernel.ids import is_identifier
 from loopwright.workspace.settings_model import Price
@@ -161,11 +162,8 @@ def read_usage(path: Path, *, is_over: bool) -> Usage:
 
 
 def _added(line: bytes) -> Usage | None:
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(document, dict):
+    document = json_object(line)
+    if document is None:
         return None
     usd, tokens, session = document.get("usd"), document.get("tokens"), document.get("session")
     # The session ends up on a command line, and the file is not trusted.

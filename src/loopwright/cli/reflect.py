@@ -18,7 +18,7 @@ from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
 from loopwright.reflection.store import Stored
 from loopwright.stages.context import Context
 from loopwright.verbs.judged import judged
-from loopwright.verbs.reflect import ReflectionRequest, ReportInput, export, find, reflect, shelf
+from loopwright.verbs.reflect import ReflectionRequest, ReportInput, all_reflections, export, find, reflect
 
 _SURFACES: tuple[SurfaceName, ...] = ("auth", "data", "infra", "build", "ui", "test", "docs", "none")
 _MOST_BYTES = 1 << 20
@@ -94,7 +94,7 @@ def command(
 @in_context
 def list_command(context: Context, as_json: bool) -> None:
     """List the reflections of this workspace."""
-    reflections = shelf(context)
+    reflections = all_reflections(context)
     if as_json:
         say_json(
             {
@@ -142,7 +142,7 @@ def export_command(context: Context, form: Literal["jsonl", "csv", "corpus"], as
         for row in judged(context):
             sys.stdout.buffer.write(codec.to_json_line(row))
         return
-    reflections = shelf(context)
+    reflections = all_reflections(context)
     for text in export(reflections.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
     for unreadable in reflections.unreadable:

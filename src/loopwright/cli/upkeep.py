@@ -57,12 +57,12 @@ def selftest_command(context: Context, as_json: bool) -> None:
         results.append(tested)
         if not as_json:
             put(
-                f"{'✓' if tested.passed else '✗'} {told(tested.what)}: {told(tested.said)}",
+                f"{'✓' if tested.passed else '✗'} {told(tested.what)}: {told(tested.message)}",
                 fg="green" if tested.passed else "red",
             )
     failed = [tested.what for tested in results if not tested.passed]
     if as_json:
-        say_json({"ok": not failed, "checks": [msgspec.structs.asdict(tested) for tested in results]})
+        say_json({"ok": not failed, "checks": [msgspec.to_builtins(tested) for tested in results]})
     if failed:
         raise SelftestFailed(f"{len(failed)} of {len(results)} checks failed: {', '.join(failed)}",
                              hint="run `loopwright doctor` to check the machine")  # fmt: skip

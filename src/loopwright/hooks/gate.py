@@ -32,10 +32,10 @@ def run(path: str) -> None:
     stop = _stop(gate, payload, path)
     # Count first, then answer: if counting fails, the agent may stop.
     if payload.is_sound and must_continue(gate, stop) and _count(path, stop):
-        _say(answer(gate.reason) + "\n")
+        _write(answer(gate.reason) + "\n")
 
 
-def _say(text: str) -> None:
+def _write(text: str) -> None:
     """Write at once: buffered output would fail at interpreter exit, where no handler catches the error."""
     data = text.encode("utf-8", "replace")
     while data:

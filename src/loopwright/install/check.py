@@ -155,8 +155,8 @@ def _check_registration(
 
 
 def _runs(command: str, verb: str) -> bool:
-    ours = parse_command(command)
-    return ours is not None and ours.verb == verb
+    hook_command = parse_command(command)
+    return hook_command is not None and hook_command.verb == verb
 
 
 def _document(path: Path, agent: str) -> Document:
@@ -182,9 +182,9 @@ def _switched_off(target: InstallTarget, hooks: HookSettings) -> Path | None:
 
 def _of_another_installation(what: str, command: str, again: str) -> InstallFinding:
     message = f"registered by another installation; not tried: {shown(command)}"
-    ours = parse_command(command)
-    if isinstance(ours, InterpreterCommand):
-        paths = (path for path in (ours.interpreter, ours.hook) if path.startswith("/"))
+    hook_command = parse_command(command)
+    if isinstance(hook_command, InterpreterCommand):
+        paths = (path for path in (hook_command.interpreter, hook_command.hook) if path.startswith("/"))
         # os.path: a name that can't exist is missing, not an error.
         missing = [path for path in paths if not os.path.exists(path)]  # noqa: PTH110
         if missing:

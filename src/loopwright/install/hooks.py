@@ -127,9 +127,9 @@ def _with_updates(event: str, groups: Any, missing: dict[tuple[str, str], str]) 
             continue
         entries: list[Any] = []
         for entry in group["hooks"]:
-            ours = parse_command(entry.get("command")) if isinstance(entry, dict) else None
-            command = missing.pop((event, ours.verb), None) if ours is not None else None
-            if ours is None or command is not None:
+            hook_command = parse_command(entry.get("command")) if isinstance(entry, dict) else None
+            command = missing.pop((event, hook_command.verb), None) if hook_command is not None else None
+            if hook_command is None or command is not None:
                 entries.append(entry if command is None else {**entry, "command": command})
         if entries:
             left.append({**group, "hooks": entries})

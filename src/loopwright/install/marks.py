@@ -80,15 +80,15 @@ class OwnFileEditor:
 
     owns_file = True
 
-    def __init__(self, ours: str) -> None:
-        self._ours = ours
+    def __init__(self, our_text: str) -> None:
+        self._our_text = our_text
 
     def state(self, text: str | None) -> InstallState:
         """By the mark at its end."""
         if text is None:
             return InstallState.ABSENT
         plain = _plain(text)
-        if plain == self._ours:
+        if plain == self._our_text:
             return InstallState.CURRENT
         mark = next(reversed(list(_FILE_MARK.finditer(plain))), None)
         if mark is None:
@@ -98,7 +98,7 @@ class OwnFileEditor:
 
     def add(self, text: str | None) -> str | None:
         """Our text; line ends that a checkout converted stay."""
-        return text if self.state(text) is InstallState.CURRENT else self._ours
+        return text if self.state(text) is InstallState.CURRENT else self._our_text
 
     def remove(self, text: str | None) -> str | None:
         """No file."""
@@ -123,9 +123,9 @@ class BlockEditor:
 
     owns_file = False
 
-    def __init__(self, agent: str, ours: str) -> None:
+    def __init__(self, agent: str, our_text: str) -> None:
         self._agent = agent
-        self._ours = ours
+        self._our_text = our_text
 
     def state(self, text: str | None) -> InstallState:
         """The state of the block. A block for other agents only counts as absent, unless the user changed it."""
@@ -136,11 +136,11 @@ class BlockEditor:
             return InstallState.CHANGED
         if self._agent not in block.agents:
             return InstallState.ABSENT
-        return InstallState.CURRENT if _plain(block.text) == self._ours else InstallState.OUTDATED
+        return InstallState.CURRENT if _plain(block.text) == self._our_text else InstallState.OUTDATED
 
     def add(self, text: str | None) -> str | None:
         """The text with the block, for this agent as well."""
-        return with_block(text, MARKDOWN, self._agent, self._ours)
+        return with_block(text, MARKDOWN, self._agent, self._our_text)
 
     def remove(self, text: str | None) -> str | None:
         """The text without the block, unless other agents need it."""
@@ -197,13 +197,13 @@ def find_block(text: str | None, marks: Marks) -> Block | None:
     )
 
 
-def with_block(text: str | None, marks: Marks, agent: str, ours: str) -> str:
+def with_block(text: str | None, marks: Marks, agent: str, our_text: str) -> str:
     """The text with our block for this agent as well: in its old place, or at the end."""
     block = find_block(text, marks)
     agents = tuple(sorted({agent, *(block.agents if block is not None else ())}))
-    if block is not None and agents == block.agents and _plain(block.text) == ours:
+    if block is not None and agents == block.agents and _plain(block.text) == our_text:
         return text or ""
-    return _assembled(text, marks, agents, ours, block)
+    return _assembled(text, marks, agents, our_text, block)
 
 
 def without_block(text: str | None, marks: Marks, agent: str) -> str | None:
@@ -224,9 +224,9 @@ def without_block(text: str | None, marks: Marks, agent: str) -> str | None:
     return head + block.tail
 
 
-def _assembled(text: str | None, marks: Marks, agents: tuple[str, ...], ours: str, block: Block | None) -> str:
+def _assembled(text: str | None, marks: Marks, agents: tuple[str, ...], our_text: str, block: Block | None) -> str:
     line_end = "\r\n" if "\r\n" in (text or "") else "\n"
-    inner = f"{marks.begin(agents, digest_of(ours))}\n{ours}{marks.end}\n".replace("\n", line_end)
+    inner = f"{marks.begin(agents, digest_of(our_text))}\n{our_text}{marks.end}\n".replace("\n", line_end)
     if block is not None:
         return block.head + inner + block.tail
     # An empty line before the block, or only a line end if the text has none: a removal can tell the two apart.

@@ -5,6 +5,7 @@ JSON: unknown fields, wrong types and NaN are errors. YAML reading has limits fo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,6 +48,15 @@ def read_json(path: Path, kind: type[_T]) -> _T | None:
         return from_json(path.read_bytes(), kind)
     except (OSError, Undecodable):
         return None
+
+
+def json_object(data: bytes | str) -> dict[str, Any] | None:
+    """A JSON object of untrusted origin, with any fields; None for anything else."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def to_builtins(record: object, encode: Encoder | None = None) -> object:

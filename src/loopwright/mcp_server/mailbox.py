@@ -30,8 +30,8 @@ from loopwright.errors import LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel import codec, process
 from loopwright.kernel.files import create_exclusively, storage, write_durably
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceTemplate, ResourceText
-from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
+from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceText, Tool
+from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, self_report_tool
 from loopwright.redaction.redactor import Redactor
 from loopwright.verbs.workflow.status import read_row, rows_in
 from loopwright.workflow.manifest import ManifestRow
@@ -58,32 +58,35 @@ def offer_of(mailbox: Path, environment: Mapping[str, str], redactor: Redactor) 
     """The tools and resources inside a turn."""
     here = _Tools(mailbox, environment)
     return Offer(
-        tools=tools(
-            status=Way(
-                Nothing, here.status,
+        tools=(
+            Tool(
+                "status", Nothing, here.status,
                 "About this turn: the task, the checks that judge it, the files to read.",
+                is_reading=True,
             ),
-            next=Way(
-                Nothing, here.next,
+            Tool(
+                "next", Nothing, here.next,
                 "What you should do now.",
+                is_reading=True,
             ),
-            context=Way(
-                ReadContext, here.context,
+            Tool(
+                "context", ReadContext, here.context,
                 "The files to read before you build: the rows of the manifest. With a path: the text of that file.",
+                is_reading=True,
             ),
-            progress=Way(
-                Progress, here.progress,
+            Tool(
+                "progress", Progress, here.progress,
                 "Report your progress in a sentence. People read it when your turn is over; it changes "
                 "nothing.",
             ),
-            request_decision=Way(
-                RequestDecision, here.request_decision,
+            Tool(
+                "request_decision", RequestDecision, here.request_decision,
                 "Ask a person for a decision that only a person can make. Change nothing more after this call, and "
                 "end your turn: you are asked again with the answer. Do not guess.",
             ),
-            self_report=here.self_report,
-            run_checks=Way(
-                RunChecks, here.run_checks,
+            self_report_tool(here.self_report),
+            Tool(
+                "run_checks", RunChecks, here.run_checks,
                 "A preview: runs the checks that you may see, in your own sandbox. It decides nothing: "
                 "Loopwright runs these and hidden checks in a fresh sandbox when your turn is over.",
             ),
@@ -220,13 +223,9 @@ class _MailboxLibrary:
             for row in _rows(self._mailbox)
         ]
 
-    def templates(self) -> tuple[ResourceTemplate, ...]:
+    def templates(self) -> tuple[Resource, ...]:
         """The only template."""
-        return (
-            ResourceTemplate(
-                uri=f"{_CONTEXT_URI}{{path}}", name="context", description="A file to read before you build"
-            ),
-        )
+        return (Resource(uri=f"{_CONTEXT_URI}{{path}}", name="context", description="A file to read before you build"),)
 
     def read(self, uri: str) -> ResourceText | None:
         """The file of one row."""

@@ -16,13 +16,14 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The arguments of a tool. Unknown fields are refused, not ignored."""
 
 
-class Tool(msgspec.Struct, Generic[_A], frozen=True, kw_only=True):
+class Tool(msgspec.Struct, Generic[_A], frozen=True):
     """A tool that an agent can call."""
 
     name: str
-    description: str
     takes: type[_A]
     does: Callable[[_A, Cancellation], dict[str, Any]]
+    # For a model.
+    description: str
     # Whether it only reads.
     is_reading: bool = False
 
@@ -39,16 +40,7 @@ class Tool(msgspec.Struct, Generic[_A], frozen=True, kw_only=True):
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """A resource that an agent can read."""
-
-    uri: str
-    name: str
-    description: str
-    mime: str = "text/markdown"
-
-
-class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
-    """A family of resources."""
+    """A resource that an agent can read, or a family of them with a template as URI."""
 
     uri: str
     name: str
@@ -70,7 +62,7 @@ class Library(Protocol):
         """All listed resources."""
         ...
 
-    def templates(self) -> tuple[ResourceTemplate, ...]:
+    def templates(self) -> tuple[Resource, ...]:
         """The templates."""
         ...
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from loopwright.errors import InsideAgent, LoopRefused, LoopwrightError, WorkflowRefused
+from loopwright.kernel.codec import json_object
 from loopwright.kernel.process import Cancellation
 from loopwright.mcp_server.model import Offer, Tool
 from loopwright.version import VERSION
@@ -102,11 +103,8 @@ def _id_of(document: dict[str, Any]) -> Id | None:
 
 def _id_in(line: bytes) -> Id | None:
     """The id in a line that is not quite JSON, for example with a lone surrogate: the client waits for an answer."""
-    try:
-        document = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-    return _id_of(document) if isinstance(document, dict) and "method" in document else None
+    document = json_object(line.decode("utf-8", "replace"))
+    return _id_of(document) if document is not None and "method" in document else None
 
 
 def result(name: Id, content: dict[str, Any]) -> bytes:

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
 from loopwright.kernel.process import Cancellation
 from loopwright.mcp_server.model import Arguments, Tool
 from loopwright.reflection.model import MostLikelyWrong
-from loopwright.verbs.agent_says import MOST_SAID
+from loopwright.verbs.agent_reports import LONGEST_TEXT
 from loopwright.verbs.reflect import ReportInput
 
-Said = Annotated[str, Meta(description="A sentence or two.", min_length=1, max_length=MOST_SAID)]
-Question = Annotated[str, Meta(description="The decision to make, and why.", min_length=1, max_length=MOST_SAID)]
-Option = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
+Said = Annotated[str, Meta(description="A sentence or two.", min_length=1, max_length=LONGEST_TEXT)]
+Question = Annotated[str, Meta(description="The decision to make, and why.", min_length=1, max_length=LONGEST_TEXT)]
+Option = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
 ReadPath = Annotated[str, Meta(description="The path of a row.", min_length=1, max_length=1000)]
 Confidence = Annotated[float, Meta(description="How sure you are that the work is right.", ge=0, le=1)]
-Known = Annotated[str, Meta(description="What you know that the diff does not show.", max_length=MOST_SAID)]
+Known = Annotated[str, Meta(description="What you know that the diff does not show.", max_length=LONGEST_TEXT)]
 Surface = Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"]
-
-
-def report_of(confidence: float | None, wrong: str | None, surface: Surface, known: str | None) -> ReportInput:
-    """The three fields of a self-report."""
-    most_likely = MostLikelyWrong(surface=surface, description=wrong) if wrong else None
-    return ReportInput(confidence=confidence, most_likely_wrong=most_likely, known_not_in_diff=known)
-
-
-_A = TypeVar("_A", bound=Arguments)
 
 
 class Nothing(Arguments, frozen=True, kw_only=True):
@@ -65,42 +55,17 @@ class SelfReport(Arguments, frozen=True, kw_only=True):
 
     def report(self) -> ReportInput:
         """The stored form."""
-        return report_of(self.confidence, self.most_likely_wrong, self.surface, self.known_not_in_diff)
+        wrong = self.most_likely_wrong
+        most_likely = MostLikelyWrong(surface=self.surface, description=wrong) if wrong else None
+        return ReportInput(self.confidence, most_likely, self.known_not_in_diff)
 
 
-class Way(msgspec.Struct, Generic[_A], frozen=True):
-    """One form of a tool: its arguments, its description for a model, and its function."""
-
-    takes: type[_A]
-    does: Callable[[_A, Cancellation], dict[str, Any]]
-    description: str
-
-
-def tools(
-    *,
-    status: Way[Any],
-    next: Way[Any],  # noqa: A002 -- a tool's name
-    context: Way[Any],
-    progress: Way[Any],
-    request_decision: Way[Any],
-    self_report: Callable[[SelfReport, Cancellation], dict[str, Any]],
-    run_checks: Way[Any],
-) -> tuple[Tool[Any], ...]:
-    """All tools, in the order of the list. The first three only read."""
-    reading = {"status": status, "next": next, "context": context}
-    reporting = Way(
+def self_report_tool(does: Callable[[SelfReport, Cancellation], dict[str, Any]]) -> Tool[SelfReport]:
+    """The tool that is the same in a workspace and inside a turn."""
+    return Tool(
+        "self_report",
         SelfReport,
-        self_report,
+        does,
         "Report your opinion of your own work before you end your turn: how sure you are, what is most likely wrong, "
         "what the diff does not show. The report is recorded, and never lowers the required review.",
-    )
-    writing = {
-        "progress": progress,
-        "request_decision": request_decision,
-        "self_report": reporting,
-        "run_checks": run_checks,
-    }
-    return tuple(
-        Tool(name=name, takes=way.takes, does=way.does, description=way.description, is_reading=name in reading)
-        for name, way in (reading | writing).items()
     )

@@ -16,11 +16,11 @@ from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.listing import list_loops
-from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceTemplate, ResourceText
-from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
+from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceText, Tool
+from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, self_report_tool
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
-from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_progress, request_decision
+from loopwright.verbs.agent_reports import WorkReference, leave_self_report, note_progress, request_decision
 from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.status import context_rows, read_row, refresh_all, show, try_checks
@@ -56,16 +56,12 @@ class WorkspaceLibrary:
             if name not in gone
         ]
 
-    def templates(self) -> tuple[ResourceTemplate, ...]:
+    def templates(self) -> tuple[Resource, ...]:
         """The three templates."""
         return (
-            ResourceTemplate(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
-            ResourceTemplate(
-                uri=f"{_RUNS}{{run_id}}/evidence", name="evidence", description="A run's record", mime=_JSON
-            ),
-            ResourceTemplate(
-                uri=f"{_RUNS}{{run_id}}/summary", name="summary", description="A run's summary for people"
-            ),
+            Resource(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
+            Resource(uri=f"{_RUNS}{{run_id}}/evidence", name="evidence", description="A run's record", mime=_JSON),
+            Resource(uri=f"{_RUNS}{{run_id}}/summary", name="summary", description="A run's summary for people"),
         )
 
     def read(self, uri: str) -> ResourceText | None:
@@ -147,34 +143,37 @@ def offer_of(context: Context) -> Offer:
     here = _Tools(context)
     redactor = context.tools().redactor
     return Offer(
-        tools=tools(
-            status=Way(
-                Status, here.status,
+        tools=(
+            Tool(
+                "status", Status, here.status,
                 "The state of the work: stage, blockers, evidence, and the next command. "
                 "Without a slug: all workflows and loops.",
+                is_reading=True,
             ),
-            next=Way(
-                Nothing, here.next,
+            Tool(
+                "next", Nothing, here.next,
                 "The next step of everything that waits. Only a person runs commands that approve, sign, answer, "
                 "unlatch or archive.",
+                is_reading=True,
             ),
-            context=Way(
-                ReadContextOf, here.context,
+            Tool(
+                "context", ReadContextOf, here.context,
                 "The files to read before you build: the rows of the workflow's manifest and the project's "
                 "notes. With a path: the text of that file.",
+                is_reading=True,
             ),
-            progress=Way(
-                ProgressOf, here.progress,
+            Tool(
+                "progress", ProgressOf, here.progress,
                 "Report your progress in a sentence. People read it in the loop's history; it changes nothing.",
             ),
-            request_decision=Way(
-                RequestDecisionOn, here.request_decision,
+            Tool(
+                "request_decision", RequestDecisionOn, here.request_decision,
                 "Ask a person for a decision that only a person can make. The work waits for the answer: stop after "
                 "this call, change nothing more, do not guess.",
             ),
-            self_report=here.self_report,
-            run_checks=Way(
-                RunChecks, here.run_checks,
+            self_report_tool(here.self_report),
+            Tool(
+                "run_checks", RunChecks, here.run_checks,
                 "Run the workflow's checks in a fresh sandbox of the project as it is now, with evidence. "
                 "This opens no gate: `loopwright build` judges the work itself, including hidden checks.",
             ),

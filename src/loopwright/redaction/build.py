@@ -96,6 +96,4 @@ def _extra_rules(tables: Iterable[Mapping[str, str]]) -> Iterable[SecretRule]:
             provider="this project",
             keywords=(table.get("keyword", "").lower(),),
             pattern=table["pattern"],
-            hits=(),
-            misses=(),
         )

@@ -26,15 +26,19 @@ class SecretRule(msgspec.Struct, frozen=True):
     The secret is the pattern's first group, or the whole match if the pattern has no group.
     `keywords` are lower-case literals; every match contains at least one. They make the first search fast.
     `hits` and `misses` are example templates, so that no text in this repository looks like a secret:
-    `<alnum:20>` means 20 made-up characters of that alphabet (see `expand`).
+    `<alnum:20>` means 20 made-up characters of that alphabet (see `examples`). `shape` is the key in the same form,
+    with ranges of lengths (`<alnum:48,56>`), `<uuid>` and alternatives (`sk_(live|test)_<hex:40>`), and `names` are
+    the names before it; the pattern is made from both, and so are more examples.
     """
 
     id: str
     provider: str
     keywords: tuple[str, ...]
     pattern: str
-    hits: tuple[str, ...]
-    misses: tuple[str, ...]
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    shape: str = ""
+    names: tuple[str, ...] = ()
 
 
 class SecretFinding(msgspec.Struct, frozen=True):

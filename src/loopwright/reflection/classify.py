@@ -72,7 +72,7 @@ class PathView:
         if self.stem.endswith("IT"):  # `OrderIT.java`, not `PostIt.java`
             yield LAST, "IT"
 
-    def words(self) -> Iterator[Words]:
+    def words_by_part(self) -> Iterator[Words]:
         """The words of each part, from the top down."""
         return (self._memory[part][1] for part in self.parts)
 
@@ -191,7 +191,7 @@ class Classifier:
 
     def _by_word(self, view: PathView) -> Iterator[tuple[str, str]]:
         known = self._rules.index.get(WORD, {})
-        for words in view.words():
+        for words in view.words_by_part():
             for word in words:
                 known_word = word if word in known or not word.endswith("s") else word[:-1]
                 if known_word in known and self._is_relevant(known_word, words, view):
@@ -204,7 +204,7 @@ class Classifier:
         if word not in self._rules.unless:
             return True
         anywhere, nearby = self._rules.unless[word]
-        return nearby.isdisjoint(near) and all(anywhere.isdisjoint(words) for words in view.words())
+        return nearby.isdisjoint(near) and all(anywhere.isdisjoint(words) for words in view.words_by_part())
 
     def _applies(self, how: str, value: str, view: PathView) -> bool:
         limit = self._rules.limits.get((how, value))
@@ -212,7 +212,7 @@ class Classifier:
 
     def _with_own(self, rule: OwnRule, view: PathView, best: SurfaceHit) -> SurfaceHit:
         """Apply a project's rule: a heavier surface wins; with `lower`, a lighter surface wins."""
-        why = rule.why(view.words(), "/".join(view.parts))
+        why = rule.why(view.words_by_part(), "/".join(view.parts))
         if why is None:
             return best
         surface, weight, lower = rule.effect

@@ -47,7 +47,7 @@ def read_reflections(folder: Path) -> StoredReflections:
     names = [path for path in folder.iterdir() if path.name.endswith((SIDECAR, CAPTURE))] if folder.is_dir() else []
     for path in names:
         try:
-            stored.append(read_one(path))
+            stored.append(read_reflection(path))
         except (OSError, codec.Undecodable) as problem:
             unreadable.append(UnreadableReflection(shown(path.name), str(problem)))
     stored.sort(key=lambda entry: (entry.reflection.timestamp, entry.name))
@@ -69,7 +69,7 @@ def remove_hook_leftovers(folder: Path) -> int:
     return removed
 
 
-def read_one(path: Path) -> Stored:
+def read_reflection(path: Path) -> Stored:
     """Read one reflection strictly."""
     data = path.read_bytes()
     if path.name.endswith(CAPTURE):

@@ -39,7 +39,7 @@ class TextSearch:
             return
         window = self._carry + data
         self.found = self._text in window
-        self._carry = window[-(len(self._text) - 1) :] if len(self._text) > 1 else b""
+        self._carry = window[-len(self._text) :]
 
 
 def required_texts(step: Step) -> list[str]:
@@ -121,7 +121,7 @@ def _why_missing(repo: Path, cwd: Path, path: str) -> str | None:
 def _why_text_missing(real: Path, text: str) -> str | None:
     search = TextSearch(text)
     try:
-        handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as problem:
         return f"the file can't be read: {problem.strerror}"
     try:

@@ -37,7 +37,7 @@ def keep_patch(
     else:
         draft.result_tree = changes.tree
         draft.patch_sha256 = _publish(waiting, folder.path / PATCH)
-    waiting.unlink(missing_ok=True)
+    waiting.unlink()
 
 
 def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
@@ -55,7 +55,7 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
         draft.notes.append("the uncommitted changes are too large to keep; rerun needs them unchanged")
     else:
         draft.files[BASE_PATCH] = _publish(waiting, folder.path / BASE_PATCH)
-    waiting.unlink(missing_ok=True)
+    waiting.unlink()
 
 
 def write_screened(

@@ -92,7 +92,8 @@ class Observer(Protocol):
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """All steps have ended. Returns the changes, if the observer asked the recorder for them."""
-        ...
+        del sandbox
+        return None
 
 
 class Tools(msgspec.Struct, frozen=True):

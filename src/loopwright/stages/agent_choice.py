@@ -57,7 +57,7 @@ def builder_behind(context: Context, record: Record, reviewer: str) -> str | Non
 
 def barred_from_review(context: Context, record: Record) -> frozenset[str]:
     """All builders, and all configured agents with the identity of a builder."""
-    candidates = (*context.stand_ins(), *context.settings.values.agents.roles.values())
+    candidates = (*context.failover_agents(), *context.settings.values.agents.roles.values())
     same = (name for name in candidates if builder_behind(context, record, name) is not None)
     return frozenset((*record.actors, *same))
 

@@ -25,10 +25,8 @@ def context_rows(context: Context, name: str) -> tuple[ManifestRow, ...]:
     try:
         return rows_in(path, context.project)
     except FileNotFoundError as problem:
-        raise WorkflowRefused(
-            "context_manifest_missing",
-            f"{slug} has no {path.name} yet: the build creates it",
-            next_command=f"loopwright status {slug}",
+        raise WorkflowRefused.see_status(
+            slug, "context_manifest_missing", f"{slug} has no {path.name} yet: the build creates it"
         ) from problem
 
 

@@ -22,7 +22,7 @@ from loopwright.workflow.composing import candidate
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.living import base_for, checks_with, deltas_in, digests_of, merge_now, says
+from loopwright.workflow.living import base_for, changes_anything, checks_with, deltas_in, digests_of, merge_now
 from loopwright.workflow.model import Archived, Done, Workflow, Write
 from loopwright.workflow.package import CHANGE_DOCUMENTS
 from loopwright.workflow.store import SPECS_LOCK, Opened
@@ -83,10 +83,10 @@ def _record_options(context: Context, opened: Opened, request: ArchiveRequest) -
     for other in request.before:
         if other not in facts.rivals:
             known = ", ".join(facts.rivals) or "none"
-            raise WorkflowRefused(
+            raise WorkflowRefused.see_status(
+                opened.workflow.slug,
                 "unknown_change",
                 f"no active change '{other}' changes the same requirements as {opened.workflow.slug} (active: {known})",
-                next_command=f"loopwright status {opened.workflow.slug}",
             )
         opened.apply(e.PrecedenceGiven(over=other, by=actor()), actor())
     if request.fitted is not None:
@@ -108,7 +108,7 @@ def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
     layout, workflow = context.layout, opened.workflow
     pages = []
     for domain, delta in deltas_in(opened.paths.change):
-        if not isinstance(delta, Delta) or not says(delta):
+        if not isinstance(delta, Delta) or not changes_anything(delta):
             continue
         merged = merge_now(layout, delta, workflow.change_id, workflow.base)
         if isinstance(merged, Conflicts):
@@ -131,7 +131,7 @@ def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
         names,
         proposal=opened.read(CHANGE_DOCUMENTS["proposal"]) or b"",
         design=opened.read(CHANGE_DOCUMENTS["design"]) or b"",
-        say=documents_of(context),
+        catalogue=documents_of(context),
     )
 
 

@@ -26,8 +26,8 @@ from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.agent_choice import programs_in, require_a_program
-from loopwright.stages.context import Context, demand_of, workflows_of
-from loopwright.stages.open_turns import count_cost, count_the_dead, under_way
+from loopwright.stages.context import Context, language_instruction, workflows_of
+from loopwright.stages.open_turns import count_cost, count_dead_turns, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
 from loopwright.workflow import events as e
 from loopwright.workflow.model import OpenTurn, Stage, Workflow
@@ -46,7 +46,7 @@ class StageCall(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     # The sandbox of the turn; None: a copy of the current project. And the files in its mailbox.
     sandbox: SandboxRequest | None = None
-    letters: dict[str, bytes] = {}
+    mailbox_files: dict[str, bytes] = {}
     # The budget of the autopilot, if an autopilot asks.
     spending: Spending | None = None
     # Agents that must not be asked, not even as a replacement.
@@ -67,11 +67,11 @@ def ask_for_stage(
     `AgentFailed` if there is no answer, `Interrupted` if a person stops the command.
     """
     require_a_program(context, request.agent, request.role)
-    workflow = count_the_dead(context, call.workflow)
+    workflow = count_dead_turns(context, call.workflow)
     asking = asking_context(context, cancellation)
     with _StageAsker(context, asking, replace(call, workflow=workflow), request.role) as asker:
         try:
-            outcome = ask_agent(asking, replace(request, prompt=request.prompt + demand_of(context)), asker)
+            outcome = ask_agent(asking, replace(request, prompt=request.prompt + language_instruction(context)), asker)
         except Stopped as stop:
             raise Interrupted(str(stop), hint="run the same command again to continue") from stop
         if isinstance(outcome, Unanswered):
@@ -96,7 +96,7 @@ class _StageAsker:
         self._unpaid: list[TurnCost] = []
         self._locks = ExitStack()
         # Only agents with a program can take over: no person would find a turn that waits for one.
-        self._order = programs_in(context, context.stand_ins())
+        self._order = programs_in(context, context.failover_agents())
         self._work = f"{call.name}-{secrets.token_hex(3)}"
         self.record = context.layout.turn(call.name)
 
@@ -132,7 +132,9 @@ class _StageAsker:
         """A sandbox with the mailbox files of the call."""
         del agent
         call = self._call
-        return turn_sandbox(self._context, self._asking, call.name, sandbox=call.sandbox, letters=call.letters)
+        return turn_sandbox(
+            self._context, self._asking, call.name, sandbox=call.sandbox, mailbox_files=call.mailbox_files
+        )
 
     @contextmanager
     def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
@@ -215,7 +217,7 @@ def turn_sandbox(
     name: str,
     *,
     sandbox: SandboxRequest | None = None,
-    letters: Mapping[str, bytes] = {},
+    mailbox_files: Mapping[str, bytes] = {},
 ) -> Iterator[TurnSandbox]:
     """A sandbox for the turns of one question; by default a copy of the current project."""
     environment = context.step_environment()
@@ -231,8 +233,8 @@ def turn_sandbox(
     ) as open_sandbox:  # fmt: skip
         work = open_sandbox.place.folder.name
         turns = open_turn_sandbox(open_sandbox, environment, asking.redactor, context.limits().log_bytes, work)
-        for letter, data in letters.items():
-            write_file(turns.mailbox, letter, data)
+        for path, data in mailbox_files.items():
+            write_file(turns.mailbox, path, data)
         try:
             yield turns
         finally:

@@ -17,7 +17,7 @@ from loopwright.stages.building.begin import BuildRequest, begin_build
 from loopwright.stages.building.drive import drive_loop
 from loopwright.stages.clarifying.rounds import ClarifyRequest, clarify_change
 from loopwright.stages.consents import give_consent
-from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
+from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
 from loopwright.stages.person import actor, require_person
 from loopwright.stages.planning.stage import plan_change
 from loopwright.stages.planning.state import PlanRequest
@@ -48,7 +48,7 @@ def fly(
     context: Context,
     slug: str,
     flight: FlightPlan,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> WorkflowView:
     """Run a workflow through its stages until it is done, or until a person has to decide.
@@ -94,7 +94,8 @@ def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancel
 def _work(
     context: Context, slug: str, stage: Stage, flight: FlightPlan, tell: Tell, cancellation: Cancellation
 ) -> WorkflowView:
-    _record_stage(context, slug, stage)
+    with workflows_of(context).changing(slug) as opened:
+        opened.apply(e.FlightAt(phase=stage), BY)
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
@@ -156,21 +157,11 @@ def _alone(context: Context, slug: str) -> Iterator[None]:
     workflows_of(context).require(slug)
     lock = try_lock(context.layout.lock(f"autopilot-{slug}"))
     if lock is None:
-        raise WorkflowRefused(
-            "autopilot_phase_blocked",
-            f"another autopilot is running for {slug}",
-            next_command=f"loopwright status {slug}",
-        )
+        raise WorkflowRefused.see_status(slug, "autopilot_phase_blocked", f"another autopilot is running for {slug}")
     try:
         yield
     finally:
         lock.release()
-
-
-def _record_stage(context: Context, slug: str, stage: Stage) -> None:
-    """Record the stage that the autopilot works on."""
-    with workflows_of(context).changing(slug) as opened:
-        opened.apply(e.FlightAt(phase=stage), BY)
 
 
 def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:
@@ -228,6 +219,6 @@ def _begin(context: Context, slug: str, flight: FlightPlan) -> None:
         opened.apply(e.FlightBegun(by=actor(), limits=allowed, before=before), actor())
 
 
-def _end(context: Context, slug: str, reason: str, said: str) -> None:
+def _end(context: Context, slug: str, reason: str, message: str) -> None:
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(e.FlightEnded(reason=reason, said=context.tools().redactor.clean(said).text), BY)
+        opened.apply(e.FlightEnded(reason=reason, message=context.tools().redactor.clean(message).text), BY)

@@ -6,7 +6,7 @@ import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.locks import locked
-from loopwright.stages.building.built import built, require_outside_build
+from loopwright.stages.building.built import built, require_outside_build, require_verified
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import deliver, undo
@@ -46,10 +46,10 @@ def give_consent(
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
         try:
-            applied = opened.apply(command, by)
+            effects = opened.apply(command, by)
         except WorkflowRefused as refusal:
             raise _sent_back(opened, refusal) if refusal.error == SCOPE_BLOCKED else refusal from None
-        if Deliver() in applied.effects:
+        if Deliver() in effects:
             sentence = _deliver(context, opened, transition, by, as_branch=as_branch)
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), sentence)
@@ -77,14 +77,10 @@ def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
 
 def _deliver(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> str:
     workflow = opened.workflow
-    verified = workflow.verification
-    if verified is None:
-        raise WorkflowRefused(
-            "review_gate_blocked", "no build was verified", next_command=f"loopwright build {workflow.slug}"
-        )
+    work = built(context, workflow, require_verified(workflow))
     # Taken before the delivery: the delivery may change protected files, which were approved.
     standing = opened.standing()
-    done = deliver(context, workflow, built(context, workflow, verified), as_branch=as_branch)
+    done = deliver(context, workflow, work, as_branch=as_branch)
     opened.apply(c.Enter(transition=transition, standing=standing, delivery=done.delivery), by)
     return done.sentence
 
@@ -111,8 +107,9 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> W
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=text)
-        at = opened.apply(e.Signed(signature=signature), actor()).workflow.at
+        opened.apply(e.Signed(signature=signature), actor())
         snapshot = opened.snapshot()
+    at = snapshot.workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
         # The signature may clear the last blocker of the build; the record of the build is updated at once.
         settle_build(context, slug, at.loop_id)
@@ -136,10 +133,10 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
     known = [known_slice.id for known_slice in slices.slices]
     known += [*verified.judges, *verified.immune] if verified is not None else []
     known += [PROJECT_TESTS] if are_broken else []
-    raise WorkflowRefused(
+    raise WorkflowRefused.see_status(
+        opened.workflow.slug,
         "nothing_to_sign",
         f"'{what}' is not a slice or a changed protected file (known: {', '.join(known[:10]) or 'none'})",
-        next_command=f"loopwright status {opened.workflow.slug}",
     )
 
 
@@ -150,11 +147,7 @@ def undo_delivery(context: Context, slug: str) -> ConsentReport:
         at = opened.workflow.at
         delivery = at.delivery if isinstance(at, Done | Archived) else None
         if delivery is None:
-            raise WorkflowRefused(
-                "nothing_delivered",
-                f"{slug} has no delivery to undo",
-                next_command=f"loopwright status {slug}",
-            )
+            raise WorkflowRefused.see_status(slug, "nothing_delivered", f"{slug} has no delivery to undo")
         # Archiving may have written the specs: the lock keeps other commands from writing them meanwhile.
         with locked(context.layout.lock(SPECS_LOCK)):
             sentence = undo(context, opened.workflow, delivery)

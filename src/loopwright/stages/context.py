@@ -36,7 +36,7 @@ from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT, AgentSettin
 Tell = Callable[[str], None]
 
 
-def tell_nothing(text: str) -> None:
+def ignore_progress(text: str) -> None:
     """A `Tell` for callers that show no progress."""
     del text
 
@@ -68,14 +68,14 @@ class Context(msgspec.Struct, frozen=True):
         """The runs of the workspace."""
         return RunStore(self.layout)
 
-    def wanted_sandbox_root(self) -> Path:
+    def configured_sandbox_root(self) -> Path:
         """The folder for sandboxes, which may not exist yet."""
         configured = self.settings.values.sandbox.root
         return Path(configured).expanduser() if configured else default_root()
 
     def sandbox_root(self) -> Path:
         """The folder for sandboxes, created and checked."""
-        return prepare_root(self.wanted_sandbox_root(), self.project)
+        return prepare_root(self.configured_sandbox_root(), self.project)
 
     def sandbox_request(self) -> FreshRequest:
         """A sandbox with a copy of the current project."""
@@ -132,7 +132,7 @@ class Context(msgspec.Struct, frozen=True):
             relaxed_rules=relaxed_rules(secrets),
         )
 
-    def stand_ins(self) -> tuple[str, ...]:
+    def failover_agents(self) -> tuple[str, ...]:
         """The agents that may take over from a failed agent, in order; empty if failover is off."""
         self.require_agents()
         agents = self.settings.values.agents
@@ -206,7 +206,7 @@ def documents_of(context: Context) -> Catalogue:
     return catalogue_of(language_of(setting, context.environment))
 
 
-def demand_of(context: Context) -> str:
+def language_instruction(context: Context) -> str:
     """The instruction about the language of documents for an agent; empty if any language is allowed."""
     match context.settings.values.workspace.document_language:
         case "en":

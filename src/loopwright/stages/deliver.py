@@ -112,10 +112,10 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
             f"these files were changed after the delivery: {', '.join(changed[:5])}",
             next_command="set your changes to these files aside, then try again",
         )
-    said = _drop_branch(context, delivery) if delivery.how == "branch" else ""
+    branch = _drop_branch(context, delivery) if delivery.how == "branch" else ""
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
-    return "; ".join(part for part in (said, f"{len(plan.moves)} files were restored") if part)
+    return "; ".join(part for part in (branch, f"{len(plan.moves)} files were restored") if part)
 
 
 def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> DeliveryPlan:

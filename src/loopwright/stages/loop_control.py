@@ -66,17 +66,10 @@ def create_loop(context: Context, request: LoopRequest) -> Loop:
         task_budget=task_limits_for(context, request.task_budget),
         workflow=request.workflow,
     )
-    now = stamp(context.clock())
+    ids = request.task_ids or tuple(f"T-{number}" for number in range(1, len(request.tasks) + 1))
     tasks = (
-        Task(
-            id=request.task_ids[number - 1] if request.task_ids else f"T-{number}",
-            description=required_text(context, "a task", text),
-            tool=created.agent or "bash",
-            mode="write",
-            status="pending",
-            created_at=now,
-        )
-        for number, text in enumerate(request.tasks, start=1)
+        new_task(context, task_id, required_text(context, "a task", text), created.agent or "bash")
+        for task_id, text in zip(ids, request.tasks, strict=True)
     )
     return loops_of(context).create(created, actor(), *(e.TaskAdded(task=task) for task in tasks))
 
@@ -140,11 +133,10 @@ def pending_task(context: Context, loop: Loop, description: str, *, tool: str, m
     """A new task for a loop, with the first free id; without a tool, the agent of the loop does the task."""
     taken = {task.id for task in loop.tasks}
     free = next(name for number in range(1, len(taken) + 2) if (name := f"T-{number}") not in taken)
-    return Task(
-        id=free,
-        description=description,
-        tool=tool or loop.agent or "bash",
-        mode=mode,
-        status="pending",
-        created_at=stamp(context.clock()),
-    )
+    return new_task(context, free, description, tool or loop.agent or "bash", mode)
+
+
+def new_task(context: Context, task_id: str, description: str, tool: str, mode: TaskMode = "write") -> Task:
+    """A pending task that is created now."""
+    now = stamp(context.clock())
+    return Task(id=task_id, description=description, tool=tool, mode=mode, status="pending", created_at=now)

@@ -20,7 +20,7 @@ from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.driver import drive
 from loopwright.loop.model import ErrorLine, Holder, Loop, Running
 from loopwright.loop.paying import count_open_turn
-from loopwright.loop.store import LoopStore, OpenedLoop
+from loopwright.loop.store import OpenedLoop
 from loopwright.loop.worker_context import Ask, WorkerContext
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import place
@@ -59,7 +59,7 @@ def start(
                 raise
             break  # another process was faster
     if after.is_over:
-        drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
+        drop_homes(context.configured_sandbox_root(), context.project, work_of(loop_id))
     return after
 
 
@@ -97,7 +97,7 @@ def as_worker(context: Context, loop_id: str) -> Iterator[None]:
     else:
         raise driven_already(context, loop_id)
     try:
-        settle_after_a_dead_worker(context, loop_id, actor())
+        settle_after_a_dead_worker(context, loop_id)
         yield
     finally:
         lock.release()
@@ -145,7 +145,7 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
         waits_for_quota=values.agents.quota == "wait",
         quota_wait_s=values.agents.quota_wait_s,
         quota_longest_s=values.agents.quota_longest_s,
-        order=context.stand_ins(),
+        order=context.failover_agents(),
         agent_for_role=values.agents.agent_for_role,
         clock=context.clock,
         cancellation=cancellation,
@@ -157,28 +157,23 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
     )
 
 
-def settle_after_a_dead_worker(context: Context, loop_id: str, actor: str) -> None:
+def settle_after_a_dead_worker(context: Context, loop_id: str) -> None:
     """End leftover processes of a dead worker, count their cost, clear its sandbox. The caller holds its lock."""
-    _end_its_turn(context, loop_id, actor)
+    store = loops_of(context)
+    turn = store.load(loop_id).open_turn
+    if turn is not None:
+        # An agent may outlive its worker: its cost is counted before its sandbox is removed.
+        mailbox = Path(turn.mailbox)
+        end_processes(context, mailbox)
+        if turn.is_by_hand and place.is_unfinished(mailbox.parent):
+            _record_kept_work(context, loop_id, mailbox.parent)
+        count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor(), context.tools().redactor)
     recover(context)
 
 
-def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
-    """End an agent that outlived its worker, and count its cost, before its sandbox is removed."""
-    store = LoopStore(context.layout, context.clock)
-    turn = store.load(loop_id).open_turn
-    if turn is None:
-        return
-    mailbox = Path(turn.mailbox)
-    end_processes(context, mailbox)
-    if turn.is_by_hand and place.is_unfinished(mailbox.parent):
-        _record_kept_work(store, context, loop_id, mailbox.parent, actor)
-    count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
-
-
-def _record_kept_work(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
+def _record_kept_work(context: Context, loop_id: str, folder: Path) -> None:
     repo = shown(place.work_tree_in(folder))
     message = f"the worker died before the turn was handed in; the work is kept in {repo}"
     error = ErrorLine(action="worker", message=message, timestamp=stamp(context.clock()))
-    with store.changing(loop_id) as opened:
-        opened.apply(e.ErrorNoted(error=error), actor)
+    with loops_of(context).changing(loop_id) as opened:
+        opened.apply(e.ErrorNoted(error=error), actor())

@@ -28,7 +28,7 @@ def under_way(context: Context, turn: OpenTurn) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def count_the_dead(context: Context, workflow: Workflow) -> Workflow:
+def count_dead_turns(context: Context, workflow: Workflow) -> Workflow:
     """Record once the cost of every turn whose process died; return the workflow after that."""
     for turn in workflow.open_turns:
         path = _lock_of(context, turn)
@@ -68,7 +68,7 @@ def _lock_of(context: Context, turn: OpenTurn) -> Path:
 
 def end_processes(context: Context, mailbox: Path) -> None:
     """Before the sandbox is cleared: end an agent that outlived the process that started it."""
-    folder, root = mailbox.parent, context.wanted_sandbox_root().resolve()
+    folder, root = mailbox.parent, context.configured_sandbox_root().resolve()
     if folder in (*place.leftovers(root, context.project), *place.unfinished(root, context.project)):
         place.end_processes(folder)
 

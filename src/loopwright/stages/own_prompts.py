@@ -26,11 +26,16 @@ REMEDY = "fix or remove the file; `loopwright prompts show NAME --ours` prints t
 
 def open_book(layout: Layout, values: Values) -> Book:
     """The prompts for agents of this workspace; `PromptInvalid` lists every file that cannot be used."""
-    own, unusable = find_user_prompts(prompt_folders(layout))
+    book, unusable = read_book(layout, chosen_language(values))
     if unusable:
         raise invalid_prompts(unusable)
-    language = chosen_language(values)
-    return Book(language, effective_prompts(own, language))
+    return book
+
+
+def read_book(layout: Layout, language: PromptLanguage) -> tuple[Book, tuple[UnusablePrompt, ...]]:
+    """The prompts in one language, with built-in prompts in place of unusable files; and those files."""
+    own, unusable = find_user_prompts(prompt_folders(layout))
+    return Book(language, effective_prompts(own, language)), unusable
 
 
 def chosen_language(values: Values) -> PromptLanguage:

@@ -69,7 +69,7 @@ class _Keeper:
     def has(self, work: points.ReflectedWork, point: Point) -> bool:
         return points.has_point(folder_of(self._context), work.session, point)
 
-    def keep(self, work: points.ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
+    def keep(self, work: points.ReflectedWork, report: SelfReport, point: Point | None = None) -> None:
         context, session = self._context, records.safe_name(work.session)
         folder = capture_settings(context).make_folder()
         work = replace(work, task_ref=context.environment.get("REFLECTION_TASK_REF") or work.task_ref)
@@ -77,7 +77,7 @@ class _Keeper:
         floor = Floor(context.settings.values.risk.threshold, rules_of(context))
         clean = context.tools().redactor.clean
         made = points.reflection_on(
-            work, said, floor, repo=context.project.name, mode=self._mode, at_ms=at_ms, earlier=earlier
+            work, report, floor, repo=context.project.name, mode=self._mode, at_ms=at_ms, earlier=earlier
         )
         record = points.without_secrets(made, lambda text: clean(text).text)
         name = records.free_name(folder, session, at_ms, point)

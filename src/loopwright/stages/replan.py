@@ -14,12 +14,10 @@ from msgspec.structs import replace
 
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_sentence
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Remedy, Role, name_in_records
-from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import NONEMPTY_TEXT, AgentRequest
 from loopwright.errors import AgentFailed, Interrupted
 from loopwright.evidence.model import ReplanTurn
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.events import Emitter, Replanned, ReplannerChanged, Replanning
@@ -48,13 +46,6 @@ class FailedAttempt(msgspec.Struct, frozen=True):
         return blocker_of(envelope, evidence, self.last.folder, self.failure)
 
 
-class NewPlan(msgspec.Struct, frozen=True):
-    """A plan that an agent wrote."""
-
-    plan: bytes
-    digest: str
-
-
 def can_be_replanned(failure: Failure) -> bool:
     """Whether another plan could help. It cannot for a secret, a latch or a stop by a person."""
     return failure.code in ("STEP_FAILED", "INVALID_PLAN")
@@ -73,28 +64,35 @@ class Replanner:
         self._name = name
         self._cancellation = cancellation
         self.context = context
-        self.agents = programs_in(context, context.stand_ins())
+        self.agents = programs_in(context, context.failover_agents())
         self.emitter = emitter
         # Every takeover and every turn of this command.
         self.takeovers: list[Takeover] = []
         self.turns: list[ReplanTurn] = []
 
-    def plan_for(self, failed: FailedAttempt) -> NewPlan | None:
+    def plan_for(self, failed: FailedAttempt) -> bytes | None:
         """A new plan; None if the agent gave no usable plan in this attempt."""
         asking = replace(asking_context(self.context, self._cancellation), open_agent=self._open_agent)
         blocker = failed.blocker()
-        prompt = _prompt(asking.book, blocker, asking.redactor.clean(failed.plan).text)
+        may_use_web = blocker.needs == "RESEARCH"
+        prompt = asking.book.prompt(
+            "replanner",
+            needs=blocker.needs,
+            needs_reason=blocker.needs_reason,
+            web=asking.book.part("web" if may_use_web else "no_web"),
+            blocker=blocker_text(blocker),
+            plan=asking.redactor.clean(failed.plan).text,
+            evidence=asking.book.part("evidence"),
+        )
         request = AgentRequest(
-            agent=self._name, role=Role.REPLANNER, prompt=prompt, form=NONEMPTY_TEXT,
-            may_use_web=_may_use_web(blocker),
-        )  # fmt: skip
+            agent=self._name, role=Role.REPLANNER, prompt=prompt, form=NONEMPTY_TEXT, may_use_web=may_use_web
+        )
         try:
             outcome = ask_agent(asking, request, _ReplanAsker(self, asking, failed, blocker.needs))
         except Stopped as stop:
             raise Interrupted(str(stop), hint="start again with `loopwright unlatch` and `loopwright run`") from stop
         if isinstance(outcome, AgentReply):
-            data = outcome.reply.text.encode()
-            return NewPlan(data, sha256(data))
+            return outcome.reply.text.encode()
         if outcome.remedy is Remedy.RETRY:
             return None
         raise _no_plan(outcome)
@@ -187,20 +185,3 @@ def _next_step(unanswered: Unanswered) -> str:
             return f"see {unanswered.record}; fix the agent, then `loopwright unlatch` and `loopwright run`"
         case _:
             assert_never(unanswered.remedy)
-
-
-def _may_use_web(blocker: LatestBlocker) -> bool:
-    return blocker.needs == "RESEARCH"
-
-
-def _prompt(book: Book, blocker: LatestBlocker, plan: str) -> str:
-    may = _may_use_web(blocker)
-    return book.prompt(
-        "replanner",
-        needs=blocker.needs,
-        needs_reason=blocker.needs_reason,
-        web=book.part("web") if may else book.part("no_web"),
-        blocker=blocker_text(blocker),
-        plan=plan,
-        evidence=book.part("evidence"),
-    )

@@ -10,7 +10,7 @@ from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop, reason_in
 from loopwright.stages.context import Context, loops_of, workflows_of
-from loopwright.stages.open_turns import count_the_dead
+from loopwright.stages.open_turns import count_dead_turns
 from loopwright.stages.person import actor
 from loopwright.workflow.flight import left_of, used_up
 from loopwright.workflow.model import Amounts, Flight, Workflow
@@ -96,7 +96,7 @@ class Spending:
     def _now(self) -> tuple[Flight | None, Amounts]:
         with workflows_of(self._context).changing(self._slug) as opened:
             workflow = opened.workflow
-        workflow = count_the_dead(self._context, workflow)
+        workflow = count_dead_turns(self._context, workflow)
         return workflow.flight, spent_on(workflow, loops_for(self._context, workflow))
 
 

@@ -21,7 +21,7 @@ from loopwright.workflow.advice import (
     authorizations,
     evidence_chain,
     next_command,
-    wanted_transition,
+    next_transition,
     what_blocks,
 )
 from loopwright.workflow.audit import audited
@@ -52,7 +52,7 @@ class FlightView(msgspec.Struct, frozen=True):
             "by": flight.by,
             "since": flight.since,
             "reason": flight.ended,
-            "message": flight.said,
+            "message": flight.message,
             "limits": msgspec.to_builtins(flight.limits),
             "used": msgspec.to_builtins(self.used),
         }
@@ -87,7 +87,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
     @property
     def rejections(self) -> tuple[Blocker, ...]:
         """Why a person rejected the next transition: shown when a person is asked again."""
-        transition = wanted_transition(self.workflow)
+        transition = next_transition(self.workflow)
         blockers = authorization_blockers(self.workflow, transition, self.standing) if transition is not None else ()
         return tuple(blocker for blocker in blockers if blocker.family is Family.APPROVAL_REJECTED)
 

@@ -12,7 +12,7 @@ from loopwright.stages.building.checking import check_runs, end_of_output, run_c
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
 
-_MOST_SAID = 1500
+_MOST_OUTPUT = 1500
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Tried(msgspec.Struct, frozen=True):
     passed: bool
     exit_code: int | None
     # The end of its output, redacted, if it failed.
-    said: str = ""
+    output: str = msgspec.field(default="", name="said")
 
 
 class TriedChecks(msgspec.Struct, frozen=True):
@@ -47,14 +47,14 @@ def try_checks(context: Context, name: str, cancellation: Cancellation) -> Tried
         checks = opened.facts().readable_slices.checks
     shown = tuple(check for check in checks if not check.hidden)
     if not shown:
-        raise WorkflowRefused("no_checks", f"{slug} has no checks to run", next_command=f"loopwright status {slug}")
+        raise WorkflowRefused.see_status(slug, "no_checks", f"{slug} has no checks to run")
     finished = run_checks(
         context, slug, shown, name="tried", sandbox=context.sandbox_request(), cancellation=cancellation
     )
     runs, base = check_runs(finished, shown), finished.evidence.base
     tried = []
     for check, run in zip(shown, runs.values(), strict=True):
-        output = "" if run.passed else end_of_output(finished, check, _MOST_SAID)
+        output = "" if run.passed else end_of_output(finished, check, _MOST_OUTPUT)
         tried.append(Tried(check.id, check.command, run.passed, run.exit_code, output))
     tree = base.tree if base is not None else ""
     return TriedChecks(finished.evidence.run_id, tree, tuple(tried), len(checks) - len(shown))

@@ -99,7 +99,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     latch = read_latch(layout.latch)
     if latch is not None:
         yield Symptom("latch", "note", f"latched by {latch.run_id}: {latch.reason}", "`loopwright unlatch`")
-    root = context.wanted_sandbox_root()
+    root = context.configured_sandbox_root()
     left = place.leftovers(root, context.project)
     try:
         dead = [dead.run_id for dead in context.store.abandoned()]

@@ -27,7 +27,7 @@ class Collected(msgspec.Struct, frozen=True):
 def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
     """Keep the newest `keep` runs and sandboxes, and everything that a workflow or a loop needs; remove the rest."""
     kept = _old_sandboxes(context, keep)
-    sandboxes = [*kept, *place.leftovers(context.wanted_sandbox_root(), context.project)]
+    sandboxes = [*kept, *place.leftovers(context.configured_sandbox_root(), context.project)]
     gone = context.store.collected()
     known = [entry.data["run_id"] for entry in context.store.recorded() if entry.data["run_id"] not in gone]
     needed = needed_runs(context)
@@ -57,7 +57,7 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
 
 def _old_sandboxes(context: Context, keep: int) -> list[Path]:
     """Kept sandboxes of this project except the newest ones, and work by hand that its loop no longer needs."""
-    root = context.wanted_sandbox_root()
+    root = context.configured_sandbox_root()
     by_hand = place.unfinished(root, context.project)
     needed = required_sandboxes(context)
     kept = [folder for folder in place.kept(root, context.project) if folder not in by_hand]

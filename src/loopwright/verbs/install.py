@@ -29,10 +29,7 @@ def uninstall(
 
 def check_installed(context: Context) -> Iterator[InstallFinding]:
     """What is installed for every agent, in both scopes."""
-    project, environment, home = context.project, context.environment, context.layout.home
-    return check_targets(
-        InstallTarget(harness, scope, project, environment, home) for harness in HARNESSES.values() for scope in Scope
-    )
+    return check_targets(_target(context, agent, scope) for agent in HARNESSES for scope in Scope)
 
 
 def _target(context: Context, agent: str, scope: Scope) -> InstallTarget:

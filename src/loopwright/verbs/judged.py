@@ -19,7 +19,7 @@ from loopwright.reflection.model import Point
 from loopwright.reflection.risk import evaluate_risk_floor
 from loopwright.reflection.store import Stored
 from loopwright.stages.context import Context
-from loopwright.verbs.reflect import shelf
+from loopwright.verbs.reflect import all_reflections
 
 
 class CorpusLine(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class CorpusLine(msgspec.Struct, frozen=True):
 
 def judged(context: Context) -> Iterator[CorpusLine]:
     """Every self-report whose work was judged, oldest first."""
-    captures = [stored for stored in shelf(context).stored if stored.point is not None]
+    captures = [stored for stored in all_reflections(context).stored if stored.point is not None]
     verdicts = dict(_verdicts(context)) if captures else {}
     for capture in captures:
         record = capture.reflection

@@ -9,13 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from loopwright.agents.prompts.book import (
-    Book,
-    PromptText,
-    UnusablePrompt,
-    effective_prompts,
-    find_user_prompts,
-)
+from loopwright.agents.prompts.book import Book, PromptText, UnusablePrompt, find_user_prompts
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage
 from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
@@ -26,7 +20,7 @@ from loopwright.plan.document import PlanForm
 from loopwright.reflection.points import SelfRating
 from loopwright.stages.clarifying.rounds import Clarification
 from loopwright.stages.context import Context
-from loopwright.stages.own_prompts import chosen_language, invalid_prompts, prompt_folders
+from loopwright.stages.own_prompts import chosen_language, invalid_prompts, prompt_folders, read_book
 from loopwright.stages.person import require_person
 from loopwright.stages.planning.rounds import PlanOpinion
 from loopwright.workflow.drafting import PlanReply
@@ -45,9 +39,8 @@ class PromptList(msgspec.Struct, frozen=True):
 
 def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
     """All prompts that agents get; in place of an unusable file, the built-in prompt is listed."""
-    own, unusable = find_user_prompts(prompt_folders(context.layout))
     language = language or chosen_language(context.settings.values)
-    book = Book(language, effective_prompts(own, language))
+    book, unusable = read_book(context.layout, language)
     return PromptList(language, tuple(book.text(name) for name in SHAPES), unusable)
 
 
@@ -62,10 +55,10 @@ def show_prompt(context: Context, name: str, language: PromptLanguage | None, *,
     language = language or chosen_language(context.settings.values)
     if ours:
         return Book(language).text(name)
-    own, unusable = find_user_prompts(prompt_folders(context.layout))
+    book, unusable = read_book(context.layout, language)
     if invalid := [prompt for prompt in unusable if prompt.path.stem == name]:
         raise invalid_prompts(invalid)
-    return Book(language, effective_prompts(own, language)).text(name)
+    return book.text(name)
 
 
 def copy_prompt(

@@ -17,7 +17,7 @@ from loopwright.kernel.files import shown
 from loopwright.reflection.capture.lock import SessionLock
 from loopwright.reflection.capture.take import CaptureRequest, ReflectionCapture
 from loopwright.reflection.model import MostLikelyWrong, Point
-from loopwright.reflection.store import Stored, StoredReflections, read_one, read_reflections
+from loopwright.reflection.store import Stored, StoredReflections, read_reflection, read_reflections
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import capture_mode, folder_of
 
@@ -70,7 +70,7 @@ def reflect(context: Context, request: ReflectionRequest) -> Stored:
                     hint="wait a moment and repeat the command, or use another --session",
                 )
             capture.gather()
-            return read_one(Path(capture.write()))
+            return read_reflection(Path(capture.write()))
     except OSError as problem:
         raise StorageFailed(
             f"the reflection could not be written: {problem.strerror}: {shown(problem.filename or '')}",
@@ -78,14 +78,14 @@ def reflect(context: Context, request: ReflectionRequest) -> Stored:
         ) from problem
 
 
-def shelf(context: Context) -> StoredReflections:
+def all_reflections(context: Context) -> StoredReflections:
     """Every reflection of the workspace."""
     return read_reflections(folder_of(context))
 
 
 def find(context: Context, name: str | None) -> Stored:
     """The reflection whose file name starts with `name`; for None, the last one."""
-    reflections = shelf(context).stored
+    reflections = all_reflections(context).stored
     if not reflections:
         raise UnknownReflection("this workspace has no reflections", hint="record one with `loopwright reflect`")
     if name is None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from loopwright.errors import Latched, LoopwrightError, MaxRetries
 from loopwright.evidence.model import Evidence, ReplanTurn
 from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
+from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.plan.parse import read_plan_file
@@ -114,10 +115,10 @@ def _replan_and_run(
             # No run follows: the result of the last run records the cost of this turn.
             settle(context, path, last, last.failure, replanner.turns)
             raise
-        if answer is None or answer.digest in seen:
+        if answer is None or sha256(answer) in seen:
             continue
-        seen.add(answer.digest)
-        plan = answer.plan
+        plan = answer
+        seen.add(sha256(plan))
         _clear_own_latch(context, attempts)
         _keep_plan(context, path, plan)
         last = _once(context, path, partial(bytes, plan), emitter, cancellation, replanner.turns, recorded_turns)

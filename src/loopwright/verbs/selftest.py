@@ -8,19 +8,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from loopwright.errors import LoopwrightError
-from loopwright.evidence.verify import verify_all
 from loopwright.kernel import git, process
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import ignore
 from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.stages.context import Context
 from loopwright.verbs.run import RunOptions, RunReport, run
-from loopwright.verbs.verify import rerun
+from loopwright.verbs.verify import rerun, verify
 from loopwright.workspace.layout import Flavour, Layout
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import SandboxSettings, Values
@@ -38,10 +36,8 @@ _LEAKING = """new_plan:
   unified_goal: leak
   steps: [{id: L, action: leak, env: [SELFTEST_TOKEN], commands: ["echo $SELFTEST_TOKEN"]}]
 """
-Mode = Literal["auto", "worktree", "copy"]
-Level = Literal["none", "auto", "strict"]
-_MODES: tuple[Mode, ...] = ("worktree", "copy")
-_LEVELS: tuple[Level, ...] = ("none", "auto", "strict")
+_MODES = ("worktree", "copy")
+_LEVELS = ("none", "auto", "strict")
 _TOKEN = "SELFTEST_TOKEN"  # noqa: S105 -- the name of a made-up variable
 
 
@@ -50,7 +46,7 @@ class Tested(msgspec.Struct, frozen=True):
 
     what: str
     passed: bool
-    said: str
+    message: str = msgspec.field(name="said")
 
 
 def selftest(context: Context) -> Iterator[Tested]:
@@ -130,8 +126,7 @@ class _Trial:
         return process.capture(argv, cwd=self._context.project, env=env)
 
     def chain(self) -> Iterator[Tested]:
-        with tempfile.TemporaryDirectory() as scratch:
-            verdicts = list(verify_all(self._context.store, self._context.repository(), Path(scratch)))
+        verdicts = verify(self._context, None)
         wrong = [line for verdict in verdicts for line in verdict.mismatches]
         yield Tested("evidence verifies", not wrong, wrong[0] if wrong else f"{len(verdicts)} runs")
         again = rerun(self._context, "selftest", ignore, Cancellation())
@@ -160,7 +155,7 @@ class _Trial:
             ]
         yield Tested("no value of a variable is stored", not leaks, leaks[0] if leaks else "only <SET> and <UNSET>")
 
-    def _run(self, plan: str, *, mode: Mode = "auto", isolation: Level = "auto") -> RunReport | LoopwrightError:
+    def _run(self, plan: str, *, mode: str = "auto", isolation: str = "auto") -> RunReport | LoopwrightError:
         path = self._write(plan)
         values = self._context.settings.values
         sandbox = msgspec.structs.replace(values.sandbox, mode=mode, isolation=isolation)

@@ -25,7 +25,7 @@ from loopwright.workspace.settings_model import AgentSettings
 GROUP = "loopwright.agents"
 Factory = Callable[[str, AgentSettings, Mapping[str, str]], Agent]
 # Agents with a program of their own.
-OURS: Mapping[str, Factory] = {
+PROGRAM_AGENTS: Mapping[str, Factory] = {
     "claude": ClaudeAgent,
     "codex": CodexAgent,
     "gemini": GeminiAgent,
@@ -50,8 +50,8 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
             return ScriptedAgent(called, _turns(root / agent_settings.turns))
         case _ if adapter == INTERACTIVE:
             return InteractiveAgent(called)
-        case _ if adapter in OURS:
-            return OURS[adapter](called, agent_settings, environment)
+        case _ if adapter in PROGRAM_AGENTS:
+            return PROGRAM_AGENTS[adapter](called, agent_settings, environment)
         case _ if (point := _points().get(adapter)) is not None:
             return _factory(point)(called, agent_settings, environment)
         case _:
@@ -60,7 +60,7 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
 
 def known_agents(settings: Settings, root: Path, environment: Mapping[str, str]) -> Iterator[Agent]:
     """Every agent with a name: built-in agents, agents of other packages, and agents of the settings."""
-    names = (*OURS, INTERACTIVE, *sorted(_points()), *settings.values.agents.named)
+    names = (*PROGRAM_AGENTS, INTERACTIVE, *sorted(_points()), *settings.values.agents.named)
     for name in dict.fromkeys(names):
         try:
             yield open_agent(name, settings, root, environment)
@@ -89,7 +89,7 @@ def _factory(point: EntryPoint) -> Factory:
 def _missing(name: str, settings: Settings) -> AgentFailed:
     if (agent_settings := settings.values.agents.named.get(name)) is not None:
         return _unfinished(shown(name), agent_settings)
-    known = ", ".join(sorted({*OURS, INTERACTIVE, *settings.values.agents.named}))
+    known = ", ".join(sorted({*PROGRAM_AGENTS, INTERACTIVE, *settings.values.agents.named}))
     return AgentFailed(
         "agent_missing",
         f"there is no agent '{shown(name)}' (known: {known})",
@@ -102,7 +102,7 @@ def _unfinished(name: str, agent_settings: AgentSettings) -> AgentFailed:
     keys = {"command": 'command = "…"', "scripted": 'turns = "FILE"', "": 'kind = "…"'}
     if (key := keys.get(agent_settings.kind)) is None:
         message = f"agents.{name}.kind is '{shown(agent_settings.kind)}', and there is no such kind of agent"
-        kinds = ", ".join(("command", "scripted", INTERACTIVE, *OURS, *sorted(_points())))
+        kinds = ", ".join(("command", "scripted", INTERACTIVE, *PROGRAM_AGENTS, *sorted(_points())))
         return AgentFailed("agent_missing", message, hint=f"one of: {kinds}")
     message = f"the agent '{name}' of the settings can't be used: agents.{name}.{key.partition(' ')[0]} is missing"
     return AgentFailed("agent_missing", message, hint=f"write {key} into [agents.{name}]")

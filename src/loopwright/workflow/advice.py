@@ -22,13 +22,6 @@ from loopwright.workflow.model import (
 )
 from loopwright.workflow.standing import Standing, status_of, void_parts
 
-_COMMANDS = {
-    Stage.PLAN: "loopwright plan {slug}",
-    Stage.BUILD: "loopwright build {slug}",
-    Stage.REVIEW: "loopwright review {slug}",
-    Stage.CLARIFY: "loopwright clarify {slug}",
-}
-
 
 class EvidenceClaim(msgspec.Struct, frozen=True):
     """One claim, its basis and its consequence."""
@@ -38,7 +31,7 @@ class EvidenceClaim(msgspec.Struct, frozen=True):
     implication: str
 
 
-def wanted_transition(workflow: Workflow) -> Transition | None:
+def next_transition(workflow: Workflow) -> Transition | None:
     """The next transition: forward, or back to where the review sent the change; None at the end."""
     review = workflow.review
     if workflow.stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
@@ -48,7 +41,7 @@ def wanted_transition(workflow: Workflow) -> Transition | None:
 
 def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
     """The blockers of the next transition, approvals aside."""
-    transition = wanted_transition(workflow)
+    transition = next_transition(workflow)
     if transition is None:
         return standing.readiness.archive if isinstance(workflow.at, Done) else ()
     return () if transition.is_rollback else standing.readiness.before(transition.target)
@@ -57,7 +50,7 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
 def next_command(workflow: Workflow, standing: Standing) -> str:
     """The exact command that comes next."""
     slug = workflow.slug
-    open_decision = next((one for one in workflow.decisions if one.answer is None), None)
+    open_decision = next((decision for decision in workflow.decisions if decision.answer is None), None)
     if open_decision is not None:
         return f'loopwright answer {slug} {open_decision.id} "…"'
     if isinstance(workflow.at, Archived):
@@ -65,7 +58,7 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     blockers = what_blocks(workflow, standing)
     if blockers:
         return blockers[0].next or f"loopwright status {slug}"
-    transition = wanted_transition(workflow)
+    transition = next_transition(workflow)
     if transition is None:
         return f"loopwright archive {slug}"
     if transition.is_rollback and workflow.review is not None and workflow.review.unasked:
@@ -73,8 +66,9 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     approval = workflow.approval(transition.key)
     is_consented = isinstance(approval, Approved) and approval.transition is transition
     # No command uses the last approval: if the delivery failed, a person approves again.
-    if is_consented and transition.target in _COMMANDS and not void_parts(approval, standing):
-        return _COMMANDS[transition.target].format(slug=slug)
+    if is_consented and transition.target is not Stage.DONE and not void_parts(approval, standing):
+        stage = transition.target.value
+        return f"loopwright {stage} {slug}"
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
 
 
@@ -87,17 +81,17 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
         "done": Transition.REVIEW_DONE,
         "rollback": Transition.REVIEW_PLAN,
     }
-    found = {}
+    document = {}
     for name, usual in named.items():
         approval = workflow.approval(usual.key)
         transition = usual if isinstance(approval, NotRequested) else approval.transition
         holds = isinstance(approval, Approved | UsedApproval) and not void_parts(approval, standing)
-        found[name] = {
+        document[name] = {
             "authorized": holds,
             "approval_status": status_of(approval, standing),
             "transition": transition.value,
         }
-    return found
+    return document
 
 
 def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[EvidenceClaim, ...]:
@@ -107,20 +101,20 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
     ]
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
-        said = f"{len(workflow.controls)} checks ran on the base; {passed} already pass there"
+        basis = f"{len(workflow.controls)} checks ran on the base; {passed} already pass there"
         links.append(
-            EvidenceClaim("the plan can be built and checked", said, _follows(not standing.readiness.build, "build"))
+            EvidenceClaim("the plan can be built and checked", basis, _follows(not standing.readiness.build, "build"))
         )
     verified = workflow.verification
     if verified is not None:
         passed = sum(run.passed for run in verified.checks.values())
-        said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
-        links.append(EvidenceClaim("the change is built", said, _follows(not standing.readiness.review, "review")))
+        basis = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
+        links.append(EvidenceClaim("the change is built", basis, _follows(not standing.readiness.review, "review")))
         rest = tests_sentence(verified, facts.gates)
         links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
-        said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
-        links.append(EvidenceClaim("the change was reviewed", said, _follows(not standing.readiness.done, "done")))
+        basis = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
+        links.append(EvidenceClaim("the change was reviewed", basis, _follows(not standing.readiness.done, "done")))
     return tuple(links)
 
 

@@ -59,9 +59,9 @@ def render(audit: Audit) -> bytes:
     return codec.to_json({"schema_version": 1, "status": audit.status, "checklist": audit.checklist})
 
 
-def signed_digest(one: Slice, verification: Verification | None) -> str:
+def signed_digest(piece: Slice, verification: Verification | None) -> str:
     """What a signature on a slice covers: the slice on the tree that the person could see."""
-    return f"{one.digest}@{verification.tree if verification is not None else ''}"
+    return f"{piece.digest}@{verification.tree if verification is not None else ''}"
 
 
 def immune_digest(name: str, verification: Verification) -> str:
@@ -71,8 +71,8 @@ def immune_digest(name: str, verification: Verification) -> str:
 
 def shown_by(requirement: str, slices: Slices) -> tuple[Slice, ...]:
     """The slices whose checks prove a requirement; all slices, if no slice names requirements."""
-    named = tuple(one for one in slices.slices if requirement in one.requirements)
-    if named or any(one.requirements for one in slices.slices):
+    named = tuple(piece for piece in slices.slices if requirement in piece.requirements)
+    if named or any(piece.requirements for piece in slices.slices):
         return named
     return slices.slices
 
@@ -85,11 +85,11 @@ def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[
             number += 1
             full = f"{domain}: {name}"
             yield _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown_by(full, slices), verified))
-    for one in slices.slices:
-        yield _line(one.id, "vertical-slice", f"{one.id} {one.title}", _of_slices(workflow, (one,), verified))
+    for piece in slices.slices:
+        yield _line(piece.id, "vertical-slice", f"{piece.id} {piece.title}", _of_slices(workflow, (piece,), verified))
     for check in slices.checks:
-        said = check.id if check.hidden else f"{check.id}: {check.command}"
-        yield _line(check.id, "test-spec", said, _of_check(check, verified))
+        text = check.id if check.hidden else f"{check.id}: {check.command}"
+        yield _line(check.id, "test-spec", text, _of_check(check, verified))
     review = workflow.review
     if review is not None and review.verdict == "request-changes":
         is_newer = verified is not None and verified.tree != review.tree
@@ -109,19 +109,19 @@ def _of_slices(workflow: Workflow, slices: tuple[Slice, ...], verified: Verifica
     if not slices:
         return None
     proof: list[str] = []
-    for one in slices:
-        for check in one.checks:
-            found = _of_check(check, verified)
-            if found is None:
+    for piece in slices:
+        for check in piece.checks:
+            evidence = _of_check(check, verified)
+            if evidence is None:
                 return None
-            proof += found
-        if one.type == "HITL":
-            digest = signed_digest(one, verified)
-            by = next((s for s in workflow.signatures if s.what == one.id and s.digest == digest), None)
+            proof += evidence
+        if piece.type == "HITL":
+            digest = signed_digest(piece, verified)
+            by = next((s for s in workflow.signatures if s.what == piece.id and s.digest == digest), None)
             if by is None:
                 return None
             proof.append(f"signed by {by.by} at {by.at}")
-        elif not one.checks:
+        elif not piece.checks:
             return None
     return tuple(proof)
 

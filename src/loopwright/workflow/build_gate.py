@@ -113,7 +113,7 @@ def _list(value: Value | None) -> list[str]:
     if value is None:
         return []
     listed = value if isinstance(value, list) else value.split(",")
-    return [one.strip() for one in listed if one.strip() and one.strip().lower() not in ("none", "-")]
+    return [entry.strip() for entry in listed if entry.strip() and entry.strip().lower() not in ("none", "-")]
 
 
 # The name to sign for a person who accepts failing project tests.

@@ -65,12 +65,12 @@ def judged_by(command: str, sealed: Iterable[str]) -> tuple[str, ...]:
     files = [path for path in sealed if path.endswith(".py")]
     if words[:2] == ("-m", "pytest"):
         named = [word.partition("::")[0].removeprefix("./").rstrip("/") for word in words[2:] if _is_path(word)]
-        found = [path for path in files if not named or any(path == one or path.startswith(f"{one}/") for one in named)]
-        return tuple(path for path in found if _is_test(path))
+        tests = [path for path in files if _is_test(path)]
+        return tuple(path for path in tests if not named or any(f"{path}/".startswith(f"{name}/") for name in named))
     if words[:2] == ("-m", "unittest"):
         modules = [word for word in words[2:] if not word.startswith("-")]
         stems = {path: path.removesuffix(".py").replace("/", ".") for path in files}
-        return tuple(path for path, stem in stems.items() if any(f"{one}.".startswith(f"{stem}.") for one in modules))
+        return tuple(path for path, stem in stems.items() if any(f"{name}.".startswith(f"{stem}.") for name in modules))
     return (words[0],) if words and words[0] in files else ()
 
 
@@ -104,8 +104,8 @@ class _Ends(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if ast.unparse(node.func) in _ENDS:
-            said = ast.Tuple([*node.args, ast.Constant(_CODE)], ast.Load())
-            node.args = [ast.Subscript(said, ast.Constant(-1), ast.Load())]
+            arguments = ast.Tuple([*node.args, ast.Constant(_CODE)], ast.Load())
+            node.args = [ast.Subscript(arguments, ast.Constant(-1), ast.Load())]
         return node
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
@@ -147,12 +147,12 @@ def reaches_for_its_judge(path: str, before: bytes, after: bytes) -> bool:
 def _count(path: str, data: bytes) -> int:
     if not path.endswith((*_PYTHON, *_NODE, *_OTHER_CODE)):
         return 0
-    found = len(_SURROUNDINGS.findall(data))
+    count = len(_SURROUNDINGS.findall(data))
     if path.endswith(_PYTHON):
-        found += len(_IN_PYTHON.findall(data)) + sum(1 for _ in _ends_when_imported(data))
+        count += len(_IN_PYTHON.findall(data)) + sum(1 for _ in _ends_when_imported(data))
     elif path.endswith(_NODE) and not _IS_PROGRAM.search(data):
-        found += len(_IN_NODE.findall(data))
-    return found
+        count += len(_IN_NODE.findall(data))
+    return count
 
 
 def _ends_when_imported(data: bytes) -> Iterator[ast.AST]:
@@ -164,13 +164,11 @@ def _ends_when_imported(data: bytes) -> Iterator[ast.AST]:
     ahead: list[ast.AST] = list(tree.body)
     while ahead:
         node = ahead.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or _is_main(node):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
             continue
         called = node.func if isinstance(node, ast.Call) else node.exc if isinstance(node, ast.Raise) else None
         if called is not None and ast.unparse(called) in _PROCESS_ENDS:
             yield node
         ahead += ast.iter_child_nodes(node)
-
-
-def _is_main(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)

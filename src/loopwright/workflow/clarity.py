@@ -40,7 +40,7 @@ class Score(msgspec.Struct, frozen=True):
 
 def ambiguity(spec: s.Spec, *, reported: float | None = None, floor: float = 0.0) -> Score:
     """The score of a spec."""
-    parts = {f"{name} is empty": weight for name, weight in SECTION_WEIGHTS.items() if not spec.says(name)}
+    parts = {f"{name} is empty": weight for name, weight in SECTION_WEIGHTS.items() if not spec.is_filled(name)}
     if spec.items:
         parts["open questions"] = OPEN_ITEMS_WEIGHT * len(spec.open_items) / len(spec.items)
     computed = sum(parts.values())
@@ -69,23 +69,23 @@ _QUESTIONS = {
 _MARK = "[{section}] "
 
 
-def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> tuple[str, str | None] | None:
+def next_question(spec: Spec, pressed: frozenset[str], catalogue: Catalogue = ENGLISH) -> tuple[str, str | None] | None:
     """The next question, and the earlier answer that it challenges; None if no question is left."""
     for section, question in _QUESTIONS.items():
-        if not spec.says(section):
-            return _MARK.format(section=section) + say.text(question), None
+        if not spec.is_filled(section):
+            return _MARK.format(section=section) + catalogue.text(question), None
     answered = [item for item in spec.items if item.status == "answered"]
     if answered and not pressed:
         # The shortest answer says least.
         item = min(answered, key=lambda item: (len(item.answer), item.id))
-        said = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
+        answer = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
         template = "In {id} you said: “{said}” What would prove that wrong, and have you checked it?"
-        return say.words(template, id=item.id, said=said), item.id
+        return catalogue.words(template, id=item.id, said=answer), item.id
     if not answered and not pressed:
         question = (
             "[pressure] Which single fact would change this spec if it were different, and how sure are you of it?"
         )
-        return say.text(question), None
+        return catalogue.text(question), None
     return None
 
 

@@ -26,55 +26,55 @@ _TICKED = "The checks and signatures decide what is done, not the boxes ticked h
 _NOTE = "from the spec, the slices and the deltas; remove this line to own the file"
 
 
-def development_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
+def development_plan(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
     """The slices in build order."""
-    page = _page(say.words("Development plan: {slug}", slug=slug), slug, say, _IN_ORDER)
-    for one in slices.slices:
-        after = say.words("After {names}. ", names=", ".join(one.blocked_by)) if one.blocked_by else ""
+    page = _page(catalogue.words("Development plan: {slug}", slug=slug), slug, catalogue, _IN_ORDER)
+    for piece in slices.slices:
+        after = catalogue.words("After {names}. ", names=", ".join(piece.blocked_by)) if piece.blocked_by else ""
         who = (
-            say.words("A person signs this slice.")
-            if one.type == "HITL"
-            else say.words("An agent builds this slice alone.")
+            catalogue.words("A person signs this slice.")
+            if piece.type == "HITL"
+            else catalogue.words("An agent builds this slice alone.")
         )
-        page = page.with_section(f"{one.id} {one.title}", f"{one.behavior}\n\n{after}{who}")
+        page = page.with_section(f"{piece.id} {piece.title}", f"{piece.behavior}\n\n{after}{who}")
     return page
 
 
-def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
+def test_plan(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
     """The checks of each slice."""
-    page = _page(say.words("Test plan: {slug}", slug=slug), slug, say, _JUDGED)
-    for one in slices.slices:
-        lines = [f"- {line}" for line in one.acceptance_criteria]
-        lines += ["", say.words("Signal: {signal}", signal=one.verification_signal), ""]
-        lines += [_check_line(check, say) for check in one.checks]
-        page = page.with_section(f"{one.id} {one.title}", "\n".join(lines))
+    page = _page(catalogue.words("Test plan: {slug}", slug=slug), slug, catalogue, _JUDGED)
+    for piece in slices.slices:
+        lines = [f"- {line}" for line in piece.acceptance_criteria]
+        lines += ["", catalogue.words("Signal: {signal}", signal=piece.verification_signal), ""]
+        lines += [_check_line(check, catalogue) for check in piece.checks]
+        page = page.with_section(f"{piece.id} {piece.title}", "\n".join(lines))
     return page
 
 
-def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], say: Catalogue) -> Page:
+def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], catalogue: Catalogue) -> Page:
     """What to build, in one place."""
-    page = _page(f"PRD: {slug}", slug, say, _WANTED)
+    page = _page(f"PRD: {slug}", slug, catalogue, _WANTED)
     for name in (s.INTENT, s.OUTCOME, s.IN_SCOPE, s.NON_GOALS, s.CONSTRAINTS, s.SUCCESS, s.CRITERIA):
-        page = page.with_section(name, spec.page.text_of(name) or say.words("(nothing said)"))
+        page = page.with_section(name, spec.page.text_of(name) or catalogue.words("(nothing said)"))
     listed = [f"- {domain}: {name}" for domain, names in requirements.items() for name in names]
-    return page.with_section("Requirements", "\n".join(listed) or say.words("(none)"))
+    return page.with_section("Requirements", "\n".join(listed) or catalogue.words("(none)"))
 
 
-def test_spec(slug: str, spec: Spec, slices: Slices, say: Catalogue) -> Page:
+def test_spec(slug: str, spec: Spec, slices: Slices, catalogue: Catalogue) -> Page:
     """How the work is judged, in one place."""
-    page = _page(say.words("Test spec: {slug}", slug=slug), slug, say, _JUDGED)
+    page = _page(catalogue.words("Test spec: {slug}", slug=slug), slug, catalogue, _JUDGED)
     page = page.with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
-    lines = [f"- {one.id} {one.title}: {one.verification_signal}" for one in slices.slices]
-    checks = [_check_line(check, say) for check in slices.checks]
+    lines = [f"- {piece.id} {piece.title}: {piece.verification_signal}" for piece in slices.slices]
+    checks = [_check_line(check, catalogue) for check in slices.checks]
     return page.with_section("Verification Steps", "\n".join([*lines, "", *checks]))
 
 
-def tasks(slug: str, slices: Slices, say: Catalogue) -> Page:
+def tasks(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
     """The checklist, in the form that OpenSpec's tools count."""
-    page = _page(say.words("Tasks: {slug}", slug=slug), slug, say, _TICKED)
-    for number, one in enumerate(slices.slices, start=1):
-        lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(one, say), start=1)]
-        page = page.with_section(f"{number}. {one.id} {one.title}", "\n".join(lines))
+    page = _page(catalogue.words("Tasks: {slug}", slug=slug), slug, catalogue, _TICKED)
+    for number, piece in enumerate(slices.slices, start=1):
+        lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(piece, catalogue), start=1)]
+        page = page.with_section(f"{number}. {piece.id} {piece.title}", "\n".join(lines))
     return page
 
 
@@ -104,43 +104,49 @@ def artifact_graph(slug: str, domains: tuple[str, ...], present: frozenset[str])
     return (json.dumps({"schema_version": 1, "nodes": nodes, "nextReady": ready}, indent=2) + "\n").encode()
 
 
-def _page(title: str, slug: str, say: Catalogue, intro: str) -> Page:
-    page = new_page(title, workflow=slug, composed=say.text(_NOTE))
-    return msgspec.structs.replace(page, preamble=f"{page.preamble}{say.text(intro)}\n")
+def _page(title: str, slug: str, catalogue: Catalogue, intro: str) -> Page:
+    page = new_page(title, workflow=slug, composed=catalogue.text(_NOTE))
+    return msgspec.structs.replace(page, preamble=f"{page.preamble}{catalogue.text(intro)}\n")
 
 
-def _check_line(check: Check, say: Catalogue) -> str:
+def _check_line(check: Check, catalogue: Catalogue) -> str:
     if check.hidden:
-        return say.words("- {id}: hidden", id=check.id)
-    kind = say.words(" (regression)") if check.regression else ""
+        return catalogue.words("- {id}: hidden", id=check.id)
+    kind = catalogue.words(" (regression)") if check.regression else ""
     return f"- {check.id}{kind}: `{check.command}`"
 
 
-def _steps(one: Slice, say: Catalogue) -> list[str]:
-    signed = [say.words("a person signs: loopwright sign SLUG {id}", id=one.id)] if one.type == "HITL" else []
-    passes = [say.words("{id} passes", id=check.id) for check in one.checks]
-    return [*one.acceptance_criteria, *passes, *signed]
+def _steps(piece: Slice, catalogue: Catalogue) -> list[str]:
+    signed = [catalogue.words("a person signs: loopwright sign SLUG {id}", id=piece.id)] if piece.type == "HITL" else []
+    passes = [catalogue.words("{id} passes", id=check.id) for check in piece.checks]
+    return [*piece.acceptance_criteria, *passes, *signed]
 
 
 _NOTHING = "(not documented)"
 
 
 def candidate(
-    change_id: str, title: str, requirements: list[str], *, proposal: bytes, design: bytes, say: Catalogue = ENGLISH
+    change_id: str,
+    title: str,
+    requirements: list[str],
+    *,
+    proposal: bytes,
+    design: bytes,
+    catalogue: Catalogue = ENGLISH,
 ) -> bytes:
     """An ADR candidate: the design of a change, as a starting point for a decision record."""
-    nothing = say.words(_NOTHING)
+    nothing = catalogue.words(_NOTHING)
     listed = "\n".join(f"- {name}" for name in requirements) or nothing
     undecided = (
         "Status: candidate. This is not a decision yet. To adopt it, write a decision record and name the decider."
     )
     parts = [
-        say.words("# Candidate: {title}", title=title),
-        say.words(undecided),
-        f"## {say.words('Context')}\n\n{_section(proposal, 'Why') or nothing}",
-        f"## {say.words('What was done')}\n\n{_text(design) or nothing}",
-        f"## {say.words('Requirements that depend on this design')}\n\n{listed}",
-        say.words("Source: design.md of {change_id}", change_id=change_id),
+        catalogue.words("# Candidate: {title}", title=title),
+        catalogue.words(undecided),
+        f"## {catalogue.words('Context')}\n\n{_section(proposal, 'Why') or nothing}",
+        f"## {catalogue.words('What was done')}\n\n{_text(design) or nothing}",
+        f"## {catalogue.words('Requirements that depend on this design')}\n\n{listed}",
+        catalogue.words("Source: design.md of {change_id}", change_id=change_id),
     ]
     return ("\n\n".join(parts) + "\n").encode()
 

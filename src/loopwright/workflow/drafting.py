@@ -32,42 +32,44 @@ class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
 
 def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
     """Every problem that the planner must fix; None if the answer can be used."""
-    found: list[str] = []
+    problems: list[str] = []
     try:
         _slices(reply)
     except NotSlices as problem:
-        found += [f"slices: {one.message}" for one in problem.problems[:5]]
-    found += [f"the domain {domain} has no delta" for domain in domains if domain not in reply.deltas]
+        problems += [f"slices: {detail.message}" for detail in problem.problems[:5]]
+    problems += [f"the domain {domain} has no delta" for domain in domains if domain not in reply.deltas]
     for domain, text in reply.deltas.items():
         if (wrong := domain_problem(domain)) is not None:
-            found.append(f"the domain '{domain[:40]}': {wrong}")
+            problems.append(f"the domain '{domain[:40]}': {wrong}")
             continue
         delta = read_delta(text.encode(), domain)
         if isinstance(delta, UnreadableDelta):
-            found += [f"the delta of {domain}, line {one.line}: {one.message}" for one in delta.problems[:5]]
-    return "; ".join(found) or None
+            problems += [
+                f"the delta of {domain}, line {problem.line}: {problem.message}" for problem in delta.problems[:5]
+            ]
+    return "; ".join(problems) or None
 
 
 def drafted(
-    slug: str, reply: PlanReply, domains: tuple[str, ...], source: str, say: Catalogue = ENGLISH
+    slug: str, reply: PlanReply, domains: tuple[str, ...], source: str, catalogue: Catalogue = ENGLISH
 ) -> dict[str, bytes]:
     """The planner's documents, by name."""
     design = reply.design or reply.architecture or reply.plan
     listed = "\n".join(f"- {domain}" for domain in domains)
     proposal = (
-        new_page(say.words("Change: {slug}", slug=slug), workflow=slug)
+        new_page(catalogue.words("Change: {slug}", slug=slug), workflow=slug)
         .with_section("Why", reply.why)
         .with_section("What Changes", reply.what_changes)
         .with_section("Target Spec Domains", listed)
-        .with_section("Source", say.translate(source))
+        .with_section("Source", catalogue.translate(source))
     )
     pages: dict[str, Page] = {
-        PLAN_DOCUMENTS["plan"]: _prose(say.words("Plan: {slug}", slug=slug), slug, reply.plan),
+        PLAN_DOCUMENTS["plan"]: _prose(catalogue.words("Plan: {slug}", slug=slug), slug, reply.plan),
         PLAN_DOCUMENTS["architecture"]: _prose(
-            say.words("Architecture: {slug}", slug=slug), slug, reply.architecture or design
+            catalogue.words("Architecture: {slug}", slug=slug), slug, reply.architecture or design
         ),
         CHANGE_DOCUMENTS["proposal"]: proposal,
-        CHANGE_DOCUMENTS["design"]: _prose(say.words("Design: {slug}", slug=slug), slug, design),
+        CHANGE_DOCUMENTS["design"]: _prose(catalogue.words("Design: {slug}", slug=slug), slug, design),
     }
     documents = {name: page.render() for name, page in pages.items()}
     documents[SLICES] = render_slices(slug, _slices(reply))
@@ -75,23 +77,23 @@ def drafted(
 
 
 def skeletons(
-    slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"", say: Catalogue = ENGLISH
+    slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"", catalogue: Catalogue = ENGLISH
 ) -> dict[str, bytes]:
     """Skeletons for a person, if no agent plans; an existing task list names the slices."""
-    hint = say.words("<!-- write here -->")
+    hint = catalogue.words("<!-- write here -->")
     reply = PlanReply(plan=hint, slices=[], deltas={}, why=hint, what_changes=hint, architecture=hint, design=hint)
     empty = {
         "id": "VS-1",
-        "title": say.words("the first slice"),
+        "title": catalogue.words("the first slice"),
         "type": "AFK",
         "blocked_by": [],
-        "behavior": say.words("what a user can do with this slice"),
-        "acceptance_criteria": [say.words("what is true when it works")],
-        "verification_signal": say.words("what you can observe"),
+        "behavior": catalogue.words("what a user can do with this slice"),
+        "acceptance_criteria": [catalogue.words("what is true when it works")],
+        "verification_signal": catalogue.words("what you can observe"),
         "checks": [],
     }
     slices = _slices_of_tasks(tasks, empty) or [empty]
-    documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source, say)
+    documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source, catalogue)
     documents[SLICES] = draft_slices(slug, slices)
     # A name that leaves the folder of the change names no file in it.
     return documents | {
@@ -107,8 +109,8 @@ def _slices_of_tasks(tasks: bytes, empty: dict[str, Any]) -> list[dict[str, Any]
         sections = read_page(tasks).sections if tasks else ()
     except NotAPage:
         return []
-    found = [(_NUMBERED.sub("", section.name).strip(), entries(section.text)) for section in sections]
-    steps = [(title, [_NUMBERED.sub("", line).strip() or line for line in lines]) for title, lines in found if lines]
+    titled = [(_NUMBERED.sub("", section.name).strip(), entries(section.text)) for section in sections]
+    steps = [(title, [_NUMBERED.sub("", line).strip() or line for line in lines]) for title, lines in titled if lines]
     return [
         {
             **empty,

@@ -209,7 +209,7 @@ class FlightEnded(_Event, frozen=True, kw_only=True, tag="autopilot.ended"):
     """The autopilot stopped: `done`, or the typed reason."""
 
     reason: str
-    said: str
+    message: str = msgspec.field(name="said")
 
 
 class DeltaFitted(_Event, frozen=True, kw_only=True, tag="archive.fitted"):

@@ -72,7 +72,7 @@ def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return workflow
         case e.PlanRoundTaken(round=taken):
             # Each review of a plan is reported when it arrives; the last report of a round counts.
-            others = (one for one in workflow.plan_rounds if one.number != taken.number)
+            others = (earlier for earlier in workflow.plan_rounds if earlier.number != taken.number)
             return replace(workflow, plan_rounds=(*others, taken))
         case e.ChecksControlled(controls=controls):
             return replace(workflow, controls={**workflow.controls, **controls})
@@ -90,8 +90,8 @@ def _flown(workflow: Workflow, event: e.FlightBegun | e.FlightAt | e.FlightEnded
             return Flight(by=by, since=since, before=first, limits=limits, phase=workflow.stage)
         case e.FlightAt(phase=phase) if flight is not None:
             return replace(flight, phase=phase)
-        case e.FlightEnded(reason=reason, said=said) if flight is not None:
-            return replace(flight, ended=reason, said=said)
+        case e.FlightEnded(reason=reason, message=message) if flight is not None:
+            return replace(flight, ended=reason, message=message)
         case _:
             return flight
 
@@ -102,7 +102,8 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.DecisionAsked(decision=decision):
             return replace(workflow, decisions=(*workflow.decisions, decision))
         case e.DecisionAnswered(id=name, answer=answer, by=by):
-            decided = (replace(one, answer=answer, by=by) if one.id == name else one for one in workflow.decisions)
+            answered = {"answer": answer, "by": by}
+            decided = (replace(known, **answered) if known.id == name else known for known in workflow.decisions)
             return replace(workflow, decisions=tuple(decided))
         case e.BuildDriven():
             return _driven(workflow, event)
@@ -131,7 +132,7 @@ def _asked(workflow: Workflow, event: e.TurnBegun | e.CostCounted | e.AgentChang
         case e.TurnBegun(turn=turn):
             return replace(workflow, open_turns=(*workflow.open_turns, turn))
         case e.CostCounted(cost=cost, turn=name):
-            others = tuple(one for one in workflow.open_turns if one.name != name)
+            others = tuple(turn for turn in workflow.open_turns if turn.name != name)
             return replace(workflow, costs=(*workflow.costs, cost), open_turns=others)
         case e.AgentChanged(takeover=takeover):
             return replace(workflow, takeovers=(*workflow.takeovers, takeover))

@@ -112,25 +112,19 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def planned_parts(self) -> dict[str, str]:
         """Digests of the spec and of the planner's documents, without the composed documents."""
         spec = self.spec.page.sections if isinstance(self.spec, Spec) else ()
-        said = "\0".join(f"{section.name}\0{section.text}" for section in spec if section.text)
+        text = "\0".join(f"{section.name}\0{section.text}" for section in spec if section.text)
         pages = {PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["design"]}
         written = {
             name: digest
             for name, digest in self.plan_parts.items()
             if name in pages or name.startswith((DELTA_PART, SLICES))
         }
-        return {"spec.md": sha256(said.encode()), **written}
+        return {"spec.md": sha256(text.encode()), **written}
 
     @property
     def spec_status(self) -> str:
         """The status of the spec in the contract's terms."""
-        match self.spec:
-            case Missing():
-                return "missing"
-            case Damaged():
-                return "damaged"
-            case Spec():
-                return "spec"
+        return {Missing: "missing", Damaged: "damaged"}.get(type(self.spec), "spec")
 
     @property
     def record_status(self) -> str:
@@ -146,18 +140,18 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def change_status(self) -> str:
         """Whether the documents of the change are complete."""
-        found = {one.status for one in self.change_documents.values()}
-        if not found or found == {"missing"}:
+        statuses = {document.status for document in self.change_documents.values()}
+        if not statuses or statuses == {"missing"}:
             return "missing"
-        return "complete" if found == {"present"} else "incomplete"
+        return "complete" if statuses == {"present"} else "incomplete"
 
     @property
     def package_status(self) -> str:
         """Whether the documents of the plan are complete."""
-        found = {one.status for one in (*self.plan_documents.values(), self.prd, self.test_spec)}
-        if found <= {"missing"}:
+        statuses = {document.status for document in (*self.plan_documents.values(), self.prd, self.test_spec)}
+        if statuses <= {"missing"}:
             return "missing"
-        return "complete" if found == {"present"} else "incomplete"
+        return "complete" if statuses == {"present"} else "incomplete"
 
     @property
     def slices_status(self) -> str:
@@ -170,11 +164,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         wanted = self.spec.domains if isinstance(self.spec, Spec) else ()
         if not self.deltas:
             return "empty"
-        if any(one.problems for one in self.deltas.values()):
+        if any(delta.problems for delta in self.deltas.values()):
             return "invalid"
         if any(name not in self.deltas for name in wanted):
             return "missing_domains"
-        return "complete" if all(one.requirements for one in self.deltas.values()) else "missing_requirements"
+        return "complete" if all(delta.requirements for delta in self.deltas.values()) else "missing_requirements"
 
     @property
     def spec_sentence(self) -> str:

@@ -107,12 +107,12 @@ def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -
 def _ledger(paths: WorkflowPaths) -> Ledger:
     """The ledger. An unreadable ledger counts as open work."""
     try:
-        found = read_ledger(read_regular_file(paths.document(LEDGER), most=MOST_BYTES))
+        ledger = read_ledger(read_regular_file(paths.document(LEDGER), most=MOST_BYTES))
     except FileNotFoundError:
         return Ledger()
     except OSError:
-        found = None
-    return found if found is not None else Ledger((Delegation(id="ledger", scope="the ledger can't be read"),))
+        ledger = None
+    return ledger if ledger is not None else Ledger((Delegation(id="ledger", scope="the ledger can't be read"),))
 
 
 def _manifest(paths: WorkflowPaths) -> dict[str, str]:
@@ -154,9 +154,9 @@ def _fact(delta: Delta | Damaged) -> DeltaFact:
     if isinstance(delta, Damaged):
         return DeltaFact(problems=delta.problems)
     names = (
-        *(one.name for one in (*delta.added, *delta.modified)),
-        *(one.name for one in delta.removed),
-        *(one.new for one in delta.renamed),
+        *(requirement.name for requirement in (*delta.added, *delta.modified)),
+        *(removal.name for removal in delta.removed),
+        *(rename.new for rename in delta.renamed),
     )
     return DeltaFact(requirements=tuple(dict.fromkeys(names)))
 
@@ -164,25 +164,25 @@ def _fact(delta: Delta | Damaged) -> DeltaFact:
 def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:
     """The judges in the project, by digest."""
     judges = find_judges(root, slices, gates)
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for folder, below, files in os.walk(root):
         below[:] = sorted(set(below) - _NOT_LOOKED_INTO)
         for name in sorted(files):
             path = os.path.relpath(Path(folder) / name, root)
-            if judges.kind_of(path) == "none" or len(found) >= _MOST_JUDGES:
+            if judges.kind_of(path) == "none" or len(digests) >= _MOST_JUDGES:
                 continue
             if (digest := digest_of_judge(root, path, judges)) is not None:
-                found[path] = digest
-    return found
+                digests[path] = digest
+    return digests
 
 
 def _hidden(folder: Path) -> dict[str, str]:
     """The judges of hidden checks, which are outside the project."""
-    found = sorted(path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
     everything = Judges(())
     return {
         f"hidden {name}": digest_of_judge(folder, name, everything) or ""
-        for name in (os.path.relpath(path, folder) for path in found)
+        for name in (os.path.relpath(path, folder) for path in files)
     }
 
 
@@ -214,17 +214,19 @@ def _parts(
     """The parts that the plan's approval covers, without frontmatter, statuses and times."""
     parts = {name: sha256(_text(page).encode()) for name, page in pages.items() if isinstance(page, Page)}
     if isinstance(slices, Slices):
-        for one in slices.slices:
-            parts[f"{SLICES}: {one.id}"] = digest_of(
-                [one.digest, one.type, list(one.blocked_by), list(one.requirements)]
+        for piece in slices.slices:
+            parts[f"{SLICES}: {piece.id}"] = digest_of(
+                [piece.digest, piece.type, list(piece.blocked_by), list(piece.requirements)]
             )
-            parts |= {f"{SLICES}: {one.id} check {check.id}": check.digest for check in one.checks}
+            parts |= {f"{SLICES}: {piece.id} check {check.id}": check.digest for check in piece.checks}
     for domain, delta in deltas.items():
         if isinstance(delta, Delta):
             parts |= {
-                f"{DELTA_PART}{domain}: {one.name}": requirement_digest(one) for one in (*delta.added, *delta.modified)
+                f"{DELTA_PART}{domain}: {requirement.name}": requirement_digest(requirement)
+                for requirement in (*delta.added, *delta.modified)
             }
-            gone = [[one.name, one.reason] for one in delta.removed] + [[one.old, one.new] for one in delta.renamed]
+            gone = [[removal.name, removal.reason] for removal in delta.removed]
+            gone += [[rename.old, rename.new] for rename in delta.renamed]
             if gone:
                 parts[f"{DELTA_PART}{domain}: removed and renamed"] = digest_of(gone)
     return parts | {f"judge {path}": digest for path, digest in judges.items()}

@@ -34,8 +34,8 @@ def part_of(path: str, data: bytes, commands: Iterable[str]) -> bytes | None:
         return data
 
 
-def _kept(found: dict[str, Any]) -> bytes | None:
-    return json.dumps(found, sort_keys=True, default=str).encode() if found else None
+def _kept(settings: dict[str, Any]) -> bytes | None:
+    return json.dumps(settings, sort_keys=True, default=str).encode() if settings else None
 
 
 def _setup(text: str) -> bytes | None:

@@ -39,8 +39,8 @@ class KeptDocuments(msgspec.Struct, frozen=True):
 
     def keep(self, *versions: bytes) -> None:
         """Store versions by content; all are durable on return."""
-        found = {self.paths.object(sha256(data)): data for data in versions}
-        write_all_durably({path: data for path, data in found.items() if not path.exists()})
+        objects = {self.paths.object(sha256(data)): data for data in versions}
+        write_all_durably({path: data for path, data in objects.items() if not path.exists()})
 
     def put(self, documents: Mapping[str, bytes]) -> None:
         """Write documents in their places; their versions are already stored."""
@@ -64,8 +64,8 @@ class KeptDocuments(msgspec.Struct, frozen=True):
     def are_as_recorded(self, recorded: Mapping[str, str]) -> bool:
         """Whether every document is in its place as it was recorded."""
         try:
-            found = ((self.read(name), digest) for name, digest in recorded.items())
-            return all(data is not None and sha256(data) == digest for data, digest in found)
+            documents = ((self.read(name), digest) for name, digest in recorded.items())
+            return all(data is not None and sha256(data) == digest for data, digest in documents)
         except OSError:
             return False
 

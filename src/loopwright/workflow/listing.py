@@ -34,7 +34,7 @@ class WorkflowLine(msgspec.Struct, frozen=True):
 
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
     """All workflows, the last changed first."""
-    return sorted(_listed(layout), key=lambda one: (one.updated_at, one.slug), reverse=True)
+    return sorted(_listed(layout), key=lambda workflow: (workflow.updated_at, workflow.slug), reverse=True)
 
 
 def up_to_date(layout: Layout, most: int, refresh: Callable[[list[str]], None]) -> list[WorkflowLine]:
@@ -51,18 +51,18 @@ def up_to_date(layout: Layout, most: int, refresh: Callable[[list[str]], None]) 
 def stale(layout: Layout, listed: list[WorkflowLine]) -> list[str]:
     """The workflows whose documents or specs are newer than their `state.json`."""
     specs = max((_newest(folder) for folder in _folders(layout.specs)), default=0)
-    found = []
-    for one in listed:
-        paths = layout.workflow(one.slug)
+    slugs = []
+    for workflow in listed:
+        paths = layout.workflow(workflow.slug)
         try:
             written = paths.state.stat().st_mtime_ns
         except OSError:
             continue  # `status SLUG` reports the reason
         folders = (paths.folder, *_folders(paths.change))
-        plans = _newest(layout.plans) if one.current_stage == "plan" else 0
+        plans = _newest(layout.plans) if workflow.current_stage == "plan" else 0
         if max(specs, plans, *(_newest(folder, but=paths.state) for folder in folders)) > written:
-            found.append(one.slug)
-    return found
+            slugs.append(workflow.slug)
+    return slugs
 
 
 def _folders(top: Path) -> Iterator[Path]:
@@ -87,7 +87,7 @@ def _listed(layout: Layout) -> Iterator[WorkflowLine]:
     for slug in layout.workflow_slugs():
         damaged = WorkflowLine(slug, recommended_next_action=f"loopwright status {slug}")
         try:
-            found = decoder.decode(read_regular_file(layout.workflow(slug).state, most=_MOST_BYTES))
+            workflow = decoder.decode(read_regular_file(layout.workflow(slug).state, most=_MOST_BYTES))
         except (OSError, ValueError):
-            found = damaged
-        yield found if found.slug == slug and found.current_stage in STAGES else damaged
+            workflow = damaged
+        yield workflow if workflow.slug == slug and workflow.current_stage in STAGES else damaged

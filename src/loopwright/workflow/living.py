@@ -63,12 +63,12 @@ def _delta(path: Path, domain: str) -> Delta | Damaged:
         return Damaged((PageProblem(1, problem.strerror or str(problem)),))
     if (wrong := domain_problem(domain)) is not None:
         return Damaged((PageProblem(1, wrong),))
-    found = read_delta(data, domain)
-    if isinstance(found, UnreadableDelta) and {one.code for one in found.problems} <= _SAYS_NOTHING:
+    delta = read_delta(data, domain)
+    if isinstance(delta, UnreadableDelta) and {problem.code for problem in delta.problems} <= _SAYS_NOTHING:
         return Delta(domain)
-    if isinstance(found, UnreadableDelta):
-        return Damaged(tuple(PageProblem(one.line, one.message) for one in found.problems))
-    return found
+    if isinstance(delta, UnreadableDelta):
+        return Damaged(tuple(PageProblem(problem.line, problem.message) for problem in delta.problems))
+    return delta
 
 
 def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | None) -> Merged | Conflicts:
@@ -77,8 +77,8 @@ def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | Non
     if isinstance(living, UnreadableDelta):
         first = living.problems[0]
         path = os.path.relpath(layout.living_spec(delta.domain), layout.root)
-        said = f"{path} can't be read: line {first.line}: {first.message}"
-        return Conflicts((Conflict(delta.domain, "", said),))
+        why = f"{path} can't be read: line {first.line}: {first.message}"
+        return Conflicts((Conflict(delta.domain, "", why),))
     known = base.domains.get(delta.domain, {}) if base is not None else {}
     return merged(living, delta, change_id=change_id, base=known)
 
@@ -87,19 +87,20 @@ def conflicts_now(
     layout: Layout, deltas: Mapping[str, Delta | Damaged], change_id: str, base: SpecBase | None
 ) -> tuple[Conflict, ...]:
     """Why deltas can't be merged into the current specs; empty deltas merge without conflict."""
-    found = (merge_now(layout, one, change_id, base) for one in deltas.values() if isinstance(one, Delta) and says(one))
-    return tuple(conflict for one in found if isinstance(one, Conflicts) for conflict in one.conflicts)
+    full = (delta for delta in deltas.values() if isinstance(delta, Delta) and changes_anything(delta))
+    outcomes = (merge_now(layout, delta, change_id, base) for delta in full)
+    return tuple(conflict for outcome in outcomes if isinstance(outcome, Conflicts) for conflict in outcome.conflicts)
 
 
-def says(delta: Delta) -> bool:
+def changes_anything(delta: Delta) -> bool:
     """Whether a delta changes anything."""
     return bool(delta.added or delta.modified or delta.removed or delta.renamed)
 
 
 def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damaged]) -> dict[str, tuple[Conflict, ...]]:
     """Other active changes that touch the same requirements."""
-    ours = [one for one in deltas.values() if isinstance(one, Delta)]
-    found: dict[str, tuple[Conflict, ...]] = {}
+    ours = [delta for delta in deltas.values() if isinstance(delta, Delta)]
+    rivals: dict[str, tuple[Conflict, ...]] = {}
     for name in _changes(layout):
         if name == change_id:
             continue
@@ -107,31 +108,31 @@ def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damag
         paths = ((delta.domain, layout.change(name) / "specs" / delta.domain / "spec.md") for delta in ours)
         theirs = [delta for domain, path in paths if isinstance(delta := _delta(path, domain), Delta)]
         if theirs and (both := conflicts_between({change_id: ours, name: theirs})):
-            found[name] = both
-    return found
+            rivals[name] = both
+    return rivals
 
 
 def digests_of(layout: Layout) -> dict[str, dict[str, str]]:
     """Digests of every living spec, requirement by requirement."""
-    found = {domain: living_of(layout, domain) for domain in domains_of(layout)}
-    return {domain: base_of(living if isinstance(living, LivingSpec) else None) for domain, living in found.items()}
+    specs = {domain: living_of(layout, domain) for domain in domains_of(layout)}
+    return {domain: base_of(living if isinstance(living, LivingSpec) else None) for domain, living in specs.items()}
 
 
 def base_for(
-    said: Mapping[str, dict[str, str]], delta_parts: Mapping[str, str], domains: Iterable[str], before: SpecBase | None
+    specs: Mapping[str, dict[str, str]], delta: Mapping[str, str], domains: Iterable[str], before: SpecBase | None
 ) -> SpecBase:
     """The base of a change that is planned on these specs.
 
     A domain with an unchanged delta keeps its base: its author has not read the newer spec.
     """
-    found: dict[str, dict[str, str]] = {}
+    bases: dict[str, dict[str, str]] = {}
     for domain in domains:
         kept = before.domains.get(domain) if before is not None else None
-        if before is not None and kept is not None and _about(domain, before.delta) == _about(domain, delta_parts):
-            found[domain] = kept
+        if before is not None and kept is not None and _about(domain, before.delta) == _about(domain, delta):
+            bases[domain] = kept
         else:
-            found[domain] = dict(said.get(domain, {}))
-    return SpecBase(domains=found, delta=dict(delta_parts))
+            bases[domain] = dict(specs.get(domain, {}))
+    return SpecBase(domains=bases, delta=dict(delta))
 
 
 def _about(domain: str, parts: Mapping[str, str]) -> dict[str, str]:
@@ -186,14 +187,13 @@ class SpecChecks(_Value, frozen=True, kw_only=True):
 def read_checks(path: Path, domain: str) -> SpecChecks:
     """The content of the file, empty if it is missing; `DamagedFile` if it can't be read."""
     try:
-        found = codec.from_json(read_regular_file(path, most=MOST_BYTES), SpecChecks)
+        return codec.from_json(read_regular_file(path, most=MOST_BYTES), SpecChecks)
     except FileNotFoundError:
         return SpecChecks(domain=domain)
     except (OSError, codec.Undecodable) as problem:
         raise DamagedFile(
             f"{shown(path)} can't be read: {problem}", hint="restore it from git, or move it away"
         ) from problem
-    return found
 
 
 def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]) -> SpecChecks:
@@ -201,17 +201,17 @@ def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]
 
     A renamed requirement keeps its proof.
     """
-    found = dict(before.requirements)
-    for one in delta.renamed:
-        if one.old in found:
-            found[one.new] = found.pop(one.old)
-        elif one.new not in found:
-            found[one.new] = proof(one.new)
+    proofs = dict(before.requirements)
+    for rename in delta.renamed:
+        if rename.old in proofs:
+            proofs[rename.new] = proofs.pop(rename.old)
+        elif rename.new not in proofs:
+            proofs[rename.new] = proof(rename.new)
     for gone in delta.removed:
-        found.pop(gone.name, None)
+        proofs.pop(gone.name, None)
     for block in (*delta.modified, *delta.added):
-        found[block.name] = proof(block.name)
-    return SpecChecks(domain=before.domain, requirements=found)
+        proofs[block.name] = proof(block.name)
+    return SpecChecks(domain=before.domain, requirements=proofs)
 
 
 def checks_with(path: Path, delta: Delta, workflow: Workflow, slices: Slices) -> bytes:
@@ -226,17 +226,17 @@ def checks_with(path: Path, delta: Delta, workflow: Workflow, slices: Slices) ->
 def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:
     """The proof of a requirement (`domain: name`) from the build of its change."""
     verified = workflow.verification
-    found = shown_by(requirement, slices)
+    pieces = shown_by(requirement, slices)
     signed = {
-        (one.id, signature.by): SignedProof(slice=one.id, by=signature.by, at=signature.at, note=signature.note)
-        for one in found
+        (piece.id, signature.by): SignedProof(slice=piece.id, by=signature.by, at=signature.at, note=signature.note)
+        for piece in pieces
         for signature in workflow.signatures
-        if signature.what == one.id and signature.digest == signed_digest(one, verified)
+        if signature.what == piece.id and signature.digest == signed_digest(piece, verified)
     }
     return Proof(
         change_id=workflow.change_id,
         workflow=workflow.slug,
         tree=verified.tree if verified is not None else "",
-        checks=tuple(check for one in found for check in one.checks),
+        checks=tuple(check for piece in pieces for check in piece.checks),
         signed=tuple(signed.values()),
     )

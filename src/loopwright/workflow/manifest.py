@@ -40,21 +40,21 @@ def merged(rows: Iterable[ManifestRow], exists: Callable[[str], bool]) -> tuple[
 
     Rows for the same file are joined: the lowest priority number, required if one is, and all reasons.
     """
-    found: dict[tuple[str, str, str], ManifestRow] = {}
+    by_file: dict[tuple[str, str, str], ManifestRow] = {}
     for row in rows:
         key = (row.stage, row.kind, row.path)
-        known = found.get(key)
+        known = by_file.get(key)
         if known is None:
-            found[key] = row
+            by_file[key] = row
             continue
         reasons = dict.fromkeys([*known.reason.split("; "), *row.reason.split("; ")])
-        found[key] = msgspec.structs.replace(
+        by_file[key] = msgspec.structs.replace(
             known,
             priority=min(known.priority, row.priority),
             required=known.required or row.required,
             reason="; ".join(reasons),
         )
-    there = (msgspec.structs.replace(row, exists=exists(row.path)) for row in found.values())
+    there = (msgspec.structs.replace(row, exists=exists(row.path)) for row in by_file.values())
     # Required rows are never cut off.
     ordered = sorted(there, key=lambda row: (not row.required, row.priority, row.path))[:MOST_ROWS]
     return tuple(sorted(ordered, key=lambda row: (row.priority, row.path)))

@@ -285,7 +285,7 @@ class Flight(_Value, frozen=True, kw_only=True):
     limits: SpendingLimits
     phase: Stage
     ended: str | None = None
-    said: str = ""
+    message: str = ""
 
 
 class SpecBase(_Value, frozen=True, kw_only=True):
@@ -309,13 +309,13 @@ class Write(_Value, frozen=True, kw_only=True):
 
 
 class TakeoverOrigin(_Value, frozen=True, kw_only=True):
-    """The imported work of another tool. Its own claims (`said`) are shown, and open no gate."""
+    """The imported work of another tool. Its own claims are shown, and open no gate."""
 
     tool: Literal["loopx", "ccw", "openspec"]
     name: str
     path: str
     digest: str
-    said: dict[str, str] = {}
+    claims: dict[str, str] = msgspec.field(default_factory=dict, name="said")
 
 
 class Clarifying(_Value, frozen=True, kw_only=True, tag="clarify"):
@@ -431,15 +431,10 @@ class Workflow(_Value, frozen=True, kw_only=True):
         """The stored approval of this kind."""
         return self.approvals.get(key, NotRequested())
 
-    @property
-    def is_build_approved(self) -> bool:
-        """Whether a person consented to the build; the plan may have changed since."""
-        return isinstance(self.approval(Key.BUILD), Approved)
-
     def turns_of(self, role: str) -> int:
         """The number of completed agent turns in a role."""
         return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)
 
     def is_signed(self, what: str, digest: str) -> bool:
         """Whether a person signed this content."""
-        return any(one.what == what and one.digest == digest for one in self.signatures)
+        return any(signature.what == what and signature.digest == digest for signature in self.signatures)

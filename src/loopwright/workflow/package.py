@@ -92,7 +92,7 @@ def _part_problem(part: str) -> str | None:
         return "has an empty part between its slashes"
     if part in (".", ".."):
         return f"has the part '{part}', which leaves its folder"
-    if not all(one.isalnum() or one in "-_." or unicodedata.category(one).startswith("M") for one in part):
+    if not all(char.isalnum() or char in "-_." or unicodedata.category(char).startswith("M") for char in part):
         return f"has a character in '{_safe(part)}' that is not a letter, digit, '-', '_' or '.'"
     if not part[0].isalnum() or part.endswith("."):
         return f"has the part '{_safe(part)}', which must start with a letter or digit and must not end with a dot"

@@ -54,12 +54,12 @@ def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 def _content(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     spec = facts.spec
-    if isinstance(spec, Spec) and not spec.says(s.CRITERIA):
+    if isinstance(spec, Spec) and not spec.is_filled(s.CRITERIA):
         yield blocker(Family.ACCEPTANCE_CRITERIA_UNRESOLVED, slug=workflow.slug, spec=facts.spec_path)
     test_plan = facts.plan_documents.get("test_plan")
     if test_plan is not None and test_plan.status == "empty":
         yield blocker(Family.VERIFICATION_STEPS_UNRESOLVED, slug=workflow.slug)
-    if isinstance(spec, Spec) and not spec.says(s.INPUTS):
+    if isinstance(spec, Spec) and not spec.is_filled(s.INPUTS):
         yield blocker(Family.EXECUTION_INPUTS_UNRESOLVED, slug=workflow.slug, spec=facts.spec_path)
 
 
@@ -70,8 +70,8 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if facts.test_spec.status != "present":
         yield blocker(Family.MISSING_TEST_SPEC, slug=slug)
     for key, file in PLAN_DOCUMENTS.items():
-        found = facts.plan_documents.get(key)
-        state = found.status if found is not None else "missing"
+        document = facts.plan_documents.get(key)
+        state = document.status if document is not None else "missing"
         if state != "present":
             yield blocker(Family.MISSING_PLAN_ARTIFACT, key, slug=slug, file=facts.place(file), state=state)
     named = {
@@ -79,9 +79,9 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         "prd": (prd_of(slug), facts.prd),
         "test_spec": (test_spec_of(slug), facts.test_spec),
     }
-    for key, (file, found) in named.items():
-        if found is not None and found.language is not None:
-            yield blocker(Family.PLAN_ARTIFACT_LANGUAGE, key, slug=slug, file=facts.place(file), why=found.language)
+    for key, (file, document) in named.items():
+        if document is not None and document.language is not None:
+            yield blocker(Family.PLAN_ARTIFACT_LANGUAGE, key, slug=slug, file=facts.place(file), why=document.language)
 
 
 def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -91,8 +91,8 @@ def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(Family.MISSING_CHANGE_ARTIFACTS, slug=slug)
         return
     for key, file in CHANGE_DOCUMENTS.items():
-        found = facts.change_documents.get(key)
-        state = found.status if found is not None else "missing"
+        document = facts.change_documents.get(key)
+        state = document.status if document is not None else "missing"
         if state != "present":
             yield blocker(Family.MISSING_CHANGE_ARTIFACT, key, slug=slug, file=facts.place(file), state=state)
     if facts.change_status != "complete":
@@ -117,11 +117,10 @@ def lacking(facts: Facts) -> str:
 
 def spec_conflicts(workflow: Workflow, facts: Facts, way: str) -> Iterator[Blocker]:
     """Conflicts with specs that another change edited, one blocker per domain; found before anything is built."""
-    for domain in dict.fromkeys(one.domain for one in facts.conflicts):
-        said = "; ".join(
-            f"{one.requirement or domain}: {one.message}" for one in facts.conflicts if one.domain == domain
-        )
-        yield blocker(Family.SPEC_CONFLICT, domain, domain=domain, why=said, way=way.format(slug=workflow.slug))
+    for domain in dict.fromkeys(conflict.domain for conflict in facts.conflicts):
+        conflicts = [conflict for conflict in facts.conflicts if conflict.domain == domain]
+        why = "; ".join(f"{conflict.requirement or domain}: {conflict.message}" for conflict in conflicts)
+        yield blocker(Family.SPEC_CONFLICT, domain, domain=domain, why=why, way=way.format(slug=workflow.slug))
 
 
 def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -135,9 +134,9 @@ def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def _checks(workflow: Workflow, facts: Facts, slices: Slices) -> Iterator[Blocker]:
-    for one in slices.slices:
-        if one.type == "AFK" and not one.checks:
-            yield blocker(Family.SLICE_WITHOUT_CHECK, one.id, slug=workflow.slug, name=one.id, file=facts.place(SLICES))
+    for piece in slices.slices:
+        if piece.type == "AFK" and not piece.checks:
+            yield blocker(Family.SLICE_WITHOUT_CHECK, piece.id, name=piece.id, file=facts.place(SLICES))
     for check in slices.checks:
         control = workflow.controls.get(check.id)
         is_current = control is not None and control.digest == check.digest

@@ -67,7 +67,7 @@ def readiness_document(readiness: Readiness) -> dict[str, Any]:
     """Each gate with its blockers."""
     gates = {name: getattr(readiness, name) for name in Readiness.__struct_fields__}
     return {
-        name: {"ready": not blockers, "blockers": [msgspec.to_builtins(one) for one in blockers]}
+        name: {"ready": not blockers, "blockers": [msgspec.to_builtins(blocker) for blocker in blockers]}
         for name, blockers in gates.items()
     }
 
@@ -89,12 +89,12 @@ def _archive_status(workflow: Workflow) -> str:
 
 
 def _asked(workflow: Workflow) -> Transition | None:
-    found = (workflow.approval(key) for key in Key)
-    return next((one.transition for one in found if isinstance(one, Requested)), None)
+    approvals = (workflow.approval(key) for key in Key)
+    return next((approval.transition for approval in approvals if isinstance(approval, Requested)), None)
 
 
 def _pending(workflow: Workflow, asked: Transition | None) -> str | None:
-    decision = next((one for one in workflow.decisions if one.answer is None), None)
+    decision = next((decision for decision in workflow.decisions if decision.answer is None), None)
     if decision is not None:
         return f"{decision.id}: {decision.question}"
     return f"approve {asked.value}" if asked is not None else None
@@ -102,23 +102,23 @@ def _pending(workflow: Workflow, asked: Transition | None) -> str | None:
 
 def _approval(workflow: Workflow, key: Key, standing: Standing) -> dict[str, Any]:
     approval = workflow.approval(key)
-    found: dict[str, Any] = {"status": status_of(approval, standing)}
+    document: dict[str, Any] = {"status": status_of(approval, standing)}
     match approval:
         case Approved() | UsedApproval():
-            found |= {
+            document |= {
                 "transition": approval.transition.value, "by": approval.by, "at": approval.at,
                 "subject_hash": approval.subject.hash,
             }  # fmt: skip
         case Rejected():
-            found |= {
+            document |= {
                 "transition": approval.transition.value, "by": approval.by, "at": approval.at,
                 "reason": approval.reason,
             }  # fmt: skip
         case Requested():
-            found |= {"transition": approval.transition.value, "at": approval.at}
+            document |= {"transition": approval.transition.value, "at": approval.at}
         case _:
             pass
-    return found
+    return document
 
 
 def _rationale(workflow: Workflow) -> str | None:

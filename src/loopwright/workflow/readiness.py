@@ -50,8 +50,8 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
             ),
             done=(
                 *(
-                    replace(one, next=f"loopwright review {workflow.slug}")
-                    for one in moved_approvals(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW)
+                    replace(blocker, next=f"loopwright review {workflow.slug}")
+                    for blocker in moved_approvals(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW)
                 ),
                 *before_done(workflow, facts),
             ),
@@ -88,11 +88,11 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             Family.CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD, slug=slug, score=f"{score.value:.2f}",
             threshold=f"{profile.threshold:.2f}", why=score.sentence(),
         )  # fmt: skip
-    if not spec.says(s.NON_GOALS):
+    if not spec.is_filled(s.NON_GOALS):
         yield blocker(Family.CLARIFY_NON_GOALS_UNRESOLVED, slug=slug, spec=facts.spec_path)
-    if not spec.says(s.BOUNDARIES):
+    if not spec.is_filled(s.BOUNDARIES):
         yield blocker(Family.CLARIFY_DECISION_BOUNDARIES_UNRESOLVED, slug=slug, spec=facts.spec_path)
-    if not any(one.presses_on for one in workflow.rounds) and workflow.given is None:
+    if not any(taken.presses_on for taken in workflow.rounds) and workflow.given is None:
         yield blocker(Family.CLARIFY_PRESSURE_PASS_INCOMPLETE, slug=slug)
 
 
@@ -122,8 +122,8 @@ def _spec_subject(facts: Facts) -> Subject:
     if not isinstance(facts.spec, Spec):
         return Subject(parts={})
     page = facts.spec.page
-    said = {section.name: section.text for section in page.sections if section.text}
-    return Subject(parts={f"spec.md: {name}": sha256(text.encode()) for name, text in said.items()})
+    texts = {section.name: section.text for section in page.sections if section.text}
+    return Subject(parts={f"spec.md: {name}": sha256(text.encode()) for name, text in texts.items()})
 
 
 _REWORK = {
@@ -145,7 +145,7 @@ def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(Family.REVIEW_VERDICT, review.verdict, slug=slug, why=review.rationale, target=target.value)
         yield blocker(_REWORK[target], slug=slug, why=review.rationale, target=target.value)
     # Only a review can send the change back to the stage that fixes this.
-    yield from (replace(one, next=f"loopwright review {slug}") for one in scope_of(workflow, facts))
+    yield from (replace(blocker, next=f"loopwright review {slug}") for blocker in scope_of(workflow, facts))
 
 
 # A change that is done enters no stage again: a person edits the delta and confirms it.
@@ -159,8 +159,8 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if not isinstance(workflow.at, Done):
         yield blocker(Family.WORKFLOW_NOT_DONE, slug=slug, stage=workflow.stage.value)
-    yield from (replace(one, next=f"loopwright undo {slug}") for one in scope_of(workflow, facts))
-    yield from (_from_here(workflow, facts, one) for one in change_blockers(workflow, facts))
+    yield from (replace(blocker, next=f"loopwright undo {slug}") for blocker in scope_of(workflow, facts))
+    yield from (_from_here(workflow, facts, blocker) for blocker in change_blockers(workflow, facts))
     for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():
         if domain not in facts.deltas:
             yield blocker(Family.MISSING_SPEC_DELTA_PATH, path=facts.place(delta_of(domain)), spec=facts.spec_path)
@@ -172,21 +172,21 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     for other, conflicts in facts.rivals.items():
         if other in workflow.goes_before:
             continue
-        for domain in dict.fromkeys(one.domain for one in conflicts):
-            names = ", ".join(f"'{one.requirement}'" for one in conflicts if one.domain == domain)
+        for domain in dict.fromkeys(conflict.domain for conflict in conflicts):
+            names = ", ".join(f"'{conflict.requirement}'" for conflict in conflicts if conflict.domain == domain)
             why = f"{other} is active and also touches {names}"
             way = f"loopwright archive {slug} --before {other}"
             yield blocker(Family.SPEC_CONFLICT, domain, domain=domain, why=why, way=way)
 
 
-def _from_here(workflow: Workflow, facts: Facts, one: Blocker) -> Blocker:
+def _from_here(workflow: Workflow, facts: Facts, blocker: Blocker) -> Blocker:
     """A change that is done is not planned again: a person corrects its documents, or undoes the change."""
     if not isinstance(workflow.at, Done):
-        return one
-    if one.family is Family.SPEC_DELTA:
+        return blocker
+    if blocker.family is Family.SPEC_DELTA:
         file = facts.place(delta_of(lacking(facts)))
-        return replace(one, next=f"write it into {file}, then {_FIT.format(slug=workflow.slug)}")
-    return replace(one, next=f"restore it, or loopwright undo {workflow.slug}")
+        return replace(blocker, next=f"write it into {file}, then {_FIT.format(slug=workflow.slug)}")
+    return replace(blocker, next=f"restore it, or loopwright undo {workflow.slug}")
 
 
 def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -208,5 +208,6 @@ def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     names = [f"{domain}: {name}" for domain, listed in facts.requirements.items() for name in listed]
     missing = [name for name in names if not audit.covers(name)]
     if missing:
-        found = blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=", ".join(missing[:5]))
-        yield replace(found, next="remove them from the delta, then " + _FIT.format(slug=workflow.slug))
+        listed = ", ".join(missing[:5])
+        uncovered = blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=listed)
+        yield replace(uncovered, next="remove them from the delta, then " + _FIT.format(slug=workflow.slug))

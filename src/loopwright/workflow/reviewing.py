@@ -72,25 +72,31 @@ def concluded(
     objections: Iterable[Objection], code: CodeReview | None, smell: SmellReview | None, notes: Iterable[str]
 ) -> ReviewOutcome:
     """Mechanical objections first; an agent's judgment can only add to them."""
-    found = list(objections)
+    all_objections = list(objections)
     if code is not None and code.verdict == "request-changes":
-        said = code.summary or "; ".join(one.message for one in code.findings[:5])
+        reason = _reason(code)
         target = Stage(code.rollback_target or "build")
         without_reason = Objection(target, "code review: changes requested without a reason", gives_reason=False)
-        found.append(Objection(target, f"code review: {said}") if said else without_reason)
+        all_objections.append(Objection(target, f"code review: {reason}") if reason else without_reason)
     if smell is not None and smell.verdict == "block":
-        said = smell.summary or "; ".join(one.message for one in smell.findings[:5]) or "the architecture is not sound"
-        found.append(Objection(Stage(smell.rollback_target or "plan"), f"architecture: {said}"))
-    told = list(notes)
+        reason = _reason(smell) or "the architecture is not sound"
+        all_objections.append(Objection(Stage(smell.rollback_target or "plan"), f"architecture: {reason}"))
+    all_notes = list(notes)
     if smell is not None and smell.verdict == "warn":
-        told.append(f"architecture: {smell.summary or '; '.join(one.message for one in smell.findings[:5])}")
-    if not found:
-        return ReviewOutcome("approve", None, "", (), tuple(told))
+        all_notes.append(
+            f"architecture: {smell.summary or '; '.join(finding.message for finding in smell.findings[:5])}"
+        )
+    if not all_objections:
+        return ReviewOutcome("approve", None, "", (), tuple(all_notes))
     # The earliest stage comes first: later stages depend on it.
-    target = max((one.target for one in found), key=_BACK.__getitem__)
+    target = max((objection.target for objection in all_objections), key=_BACK.__getitem__)
     # Without a reason from the reviewer, the person who approves the rollback must give one.
-    rationale = "; ".join(objection.message for objection in found if objection.gives_reason)
-    return ReviewOutcome("request-changes", target, rationale, tuple(found), tuple(told))
+    rationale = "; ".join(objection.message for objection in all_objections if objection.gives_reason)
+    return ReviewOutcome("request-changes", target, rationale, tuple(all_objections), tuple(all_notes))
+
+
+def _reason(review: CodeReview | SmellReview) -> str:
+    return review.summary or "; ".join(finding.message for finding in review.findings[:5])
 
 
 def report(
@@ -99,11 +105,11 @@ def report(
     outcome: ReviewOutcome,
     manifests: dict[str, list[str]],
     at: str,
-    say: Catalogue = ENGLISH,
+    catalogue: Catalogue = ENGLISH,
 ) -> bytes:
     """`review-report.md`."""
     page = new_page(
-        say.words("Review: {slug}", slug=slug),
+        catalogue.words("Review: {slug}", slug=slug),
         schema_version="1",
         workflow_id=slug,
         verdict=outcome.verdict,
@@ -115,12 +121,14 @@ def report(
         input_manifest=manifests.get("input", []),
         evidence_manifest=manifests.get("evidence", []),
     )
-    objections = "\n".join(f"- ({one.target.value}) {say.translate(one.message)}" for one in outcome.objections)
-    notes = "\n".join(f"- {say.translate(note)}" for note in outcome.notes)
+    objections = "\n".join(
+        f"- ({objection.target.value}) {catalogue.translate(objection.message)}" for objection in outcome.objections
+    )
+    notes = "\n".join(f"- {catalogue.translate(note)}" for note in outcome.notes)
     return (
         page.with_section("Verdict", outcome.verdict)
-        .with_section("Objections", objections or say.words("none"))
-        .with_section("Notes", notes or say.words("none"))
+        .with_section("Objections", objections or catalogue.words("none"))
+        .with_section("Notes", notes or catalogue.words("none"))
         .render()
     )
 
@@ -130,17 +138,17 @@ def support(document: msgspec.Struct | None, why_not: str) -> bytes:
     return codec.to_json(document if document is not None else {"verdict": "skipped", "why": why_not})
 
 
-def heard(document: msgspec.Struct, by: str, shown: str) -> bytes:
+def stored_answer(document: msgspec.Struct, by: str, shown: str) -> bytes:
     """An answer while another review is pending, with its reviewer and the digest of what the reviewer saw."""
     return codec.to_json({**msgspec.to_builtins(document), _HEARD: {"by": by, "shown": shown}})
 
 
-def heard_before(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:
+def read_stored_answer(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:
     """An answer from an interrupted review, and its reviewer; None if it is about other content."""
     try:
         record = json.loads(data)
-        told = record[_HEARD]
-        return (msgspec.convert(record, kind), str(told["by"])) if told["shown"] == shown else None
+        mark = record[_HEARD]
+        return (msgspec.convert(record, kind), str(mark["by"])) if mark["shown"] == shown else None
     except (ValueError, KeyError, TypeError, RecursionError, msgspec.ValidationError):
         return None
 

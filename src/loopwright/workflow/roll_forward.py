@@ -40,11 +40,11 @@ def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ..
     ready: list[tuple[Path, bytes]] = []
     conflicts: list[Conflict] = []
     for write in at.pending:
-        found = _bytes_for(paths, workflow, write)
-        if isinstance(found, Conflicts):
-            conflicts += found.conflicts
-        elif found is not None:
-            ready.append((root / write.path, found))
+        outcome = _bytes_for(paths, workflow, write)
+        if isinstance(outcome, Conflicts):
+            conflicts += outcome.conflicts
+        elif outcome is not None:
+            ready.append((root / write.path, outcome))
     if conflicts:
         return tuple(conflicts)
     for path, data in ready:
@@ -84,8 +84,8 @@ def _made_again(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes
     if not isinstance(delta, Delta):
         return _conflict(write, f"the delta of {write.domain} is missing from {shown(change)}")
     if write.kind == "spec":
-        found = merge_now(layout, delta, workflow.change_id, workflow.base)
-        return found.data if isinstance(found, Merged) else found
+        outcome = merge_now(layout, delta, workflow.change_id, workflow.base)
+        return outcome.data if isinstance(outcome, Merged) else outcome
     try:
         slices = read_slices(read_regular_file(change / "slices.json", most=MOST_BYTES))
         return checks_with(layout.root / write.path, delta, workflow, slices)

@@ -80,8 +80,8 @@ def decide(workflow: Workflow | None, proposal: c.Proposal) -> Decision:
     if isinstance(workflow.at, Archived) and not isinstance(
         proposal, e.DocumentsKept | e.CostCounted | e.ArchiveSettled | e.ChangeUndone
     ):
-        said = f"the workflow {workflow.slug} is archived, and its specs are merged"
-        return _refused(workflow, "invalid_transition", said)
+        message = f"the workflow {workflow.slug} is archived, and its specs are merged"
+        return _refused(workflow, "invalid_transition", message)
     match proposal:
         case c.RequestApproval():
             return _requested(workflow, proposal)
@@ -159,8 +159,8 @@ def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:
             return _blocked(workflow, SCOPE_BLOCKED, "part of the scope is unfinished", blockers)
     if any(blocker.family in _PACKAGE for blocker in blockers):
         return _blocked(workflow, "plan_package_incomplete", "the plan is incomplete", blockers)
-    said = f"{workflow.slug} is not ready for {transition.target.value}"
-    return _blocked(workflow, _GATES[transition], said, blockers)
+    message = f"{workflow.slug} is not ready for {transition.target.value}"
+    return _blocked(workflow, _GATES[transition], message, blockers)
 
 
 def _rollback_refusal(workflow: Workflow, transition: Transition, rationale: str) -> Refused | None:
@@ -168,8 +168,8 @@ def _rollback_refusal(workflow: Workflow, transition: Transition, rationale: str
         return None
     target = transition.target
     if workflow.review is None or workflow.review.verdict != "request-changes" or workflow.review.target is not target:
-        said = f"the review did not ask to go back to {target.value}"
-        return _refused(workflow, f"review_{target.value}_fix_not_requested", said)
+        message = f"the review did not ask to go back to {target.value}"
+        return _refused(workflow, f"review_{target.value}_fix_not_requested", message)
     if transition.key is Key.ROLLBACK and not (rationale.strip() or workflow.review.rationale.strip()):
         return _refused(workflow, "rollback_rationale_required", "going back needs a reason: --rationale")
     return None
@@ -178,21 +178,21 @@ def _rollback_refusal(workflow: Workflow, transition: Transition, rationale: str
 def _on_stage(workflow: Workflow, transition: Transition) -> Refused | None:
     if workflow.stage is transition.origin:
         return None
-    said = f"{workflow.slug} is at {workflow.stage.value}, not at {transition.origin.value}"
-    return _refused(workflow, "approval_from_stage_mismatch", said)
+    message = f"{workflow.slug} is at {workflow.stage.value}, not at {transition.origin.value}"
+    return _refused(workflow, "approval_from_stage_mismatch", message)
 
 
 def _entered(workflow: Workflow, command: c.Enter) -> Decision:
     transition = command.transition
     if workflow.stage is not transition.origin:
-        said = f"{workflow.slug} is at {workflow.stage.value}: {transition.value} is not possible from there"
-        return _refused(workflow, "invalid_transition", said)
+        message = f"{workflow.slug} is at {workflow.stage.value}: {transition.value} is not possible from there"
+        return _refused(workflow, "invalid_transition", message)
     blockers = authorization_blockers(workflow, transition, command.standing)
     if blockers:
         return _blocked(workflow, "approved_transition_required", blockers[0].message, blockers)
     if not transition.is_rollback and (blockers := command.standing.readiness.before(transition.target)):
-        said = f"{workflow.slug} is not ready for {transition.target.value}"
-        return _blocked(workflow, _GATES[transition], said, blockers)
+        message = f"{workflow.slug} is not ready for {transition.target.value}"
+        return _blocked(workflow, _GATES[transition], message, blockers)
     entered = e.StageEntered(
         transition=transition, subject=command.standing.subject(transition).hash, delivery=command.delivery
     )
@@ -262,8 +262,8 @@ def _archiving(workflow: Workflow, proposal: c.Archiving) -> Decision:
         case Archived(pending=pending), e.ArchiveSettled() as fact:
             return _unless(not pending, fact)
         case _, c.Archive():
-            said = f"{workflow.slug} is at {workflow.stage.value}; only a change that is done can be archived"
-            return _refused(workflow, "archive_requires_done_workflow", said)
+            message = f"{workflow.slug} is at {workflow.stage.value}; only a change that is done can be archived"
+            return _refused(workflow, "archive_requires_done_workflow", message)
         case _:
             return _not_here(workflow)
 
@@ -281,7 +281,7 @@ def _answered(workflow: Workflow, proposal: e.DecisionAnswered) -> Decision:
     name = proposal.id
     decision = next((decision for decision in workflow.decisions if decision.id == name), None)
     if decision is None:
-        known = ", ".join(one.id for one in workflow.decisions if one.answer is None) or "none"
+        known = ", ".join(decision.id for decision in workflow.decisions if decision.answer is None) or "none"
         return _refused(
             workflow, "unknown_decision", f"{workflow.slug} has no question {name} (open questions: {known})"
         )
@@ -296,8 +296,8 @@ def _unless(is_known: bool, fact: e.Event) -> Accepted:
 
 
 def _not_here(workflow: Workflow) -> Refused:
-    said = f"{workflow.slug} is at {workflow.stage.value}: this is not possible there"
-    return _refused(workflow, "invalid_transition", said)
+    message = f"{workflow.slug} is at {workflow.stage.value}: this is not possible there"
+    return _refused(workflow, "invalid_transition", message)
 
 
 def _refused(workflow: Workflow, error: str, message: str) -> Refused:

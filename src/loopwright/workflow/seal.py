@@ -117,17 +117,17 @@ def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[st
         named = paths_in(command, cwd)
         exact += named
         folders += [f"{path}/**" for path in named]
-        more, found = _runners(command, bool(named))
+        more, tests = _runners(command, bool(named))
         exact += more
-        folders += found
+        folders += tests
         if _RUNS_PYTHON.search(command):
             imports += _imports(command, cwd, named)
     for text in scripts:
         for line in text.splitlines():
             named = [path for path in paths_in(line) if _TEST_WORD.search(path)]
-            more, found = _runners(line, bool(named))
+            more, tests = _runners(line, bool(named))
             exact += [*named, *more]
-            folders += [*(f"{path}/**" for path in named), *found]
+            folders += [*(f"{path}/**" for path in named), *tests]
             imports += [""] if _RUNS_PYTHON.search(line) else []
     return Judges(
         tuple(dict.fromkeys([*exact, *ALWAYS])),
@@ -139,21 +139,21 @@ def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[st
 
 def paths_in(command: str, cwd: str = "") -> list[str]:
     """Words of a command that may be files or folders of the project."""
-    found: list[str] = []
-    for word in _words(command):
+    paths: list[str] = []
+    for word in _split(command):
         path = word.partition("::")[0].removeprefix("./").rstrip("/")
         if not path or path.startswith(("-", "/", "~", "$")) or ".." in path.split("/") or "=" in path or " " in path:
             continue
         whole = f"{cwd.strip('/')}/{path}" if cwd.strip("/.") else path
         if "/" in path or "." in path.strip(".") or _TEST_WORD.search(path):
-            found.append(whole)
+            paths.append(whole)
         if "unittest" in command and _MODULE.fullmatch(path):
             parts = whole.split(".")
-            found += [f"{'/'.join(parts[:number])}.py" for number in range(2, len(parts) + 1)]
-    return found
+            paths += [f"{'/'.join(parts[:number])}.py" for number in range(2, len(parts) + 1)]
+    return paths
 
 
-def _words(command: str) -> list[str]:
+def _split(command: str) -> list[str]:
     try:
         return shlex.split(_SHELL_WORDS.sub(" ", command))
     except ValueError:
@@ -162,7 +162,7 @@ def _words(command: str) -> list[str]:
 
 def _runners(command: str, is_told: bool) -> tuple[list[str], list[str]]:
     """The settings files of the runners in a command, and the tests that the runners find themselves."""
-    words = [word.rpartition("/")[2] for word in _words(command)]
+    words = [word.rpartition("/")[2] for word in _split(command)]
     steers = [pattern for word in words for pattern in _STEERS.get(word, ())]
     # Runners for other languages than Python find tests by their settings, not by the command line.
     finds = [p for word in words if not (is_told and word in _TOLD) for p in _FINDS.get(word, ())]
@@ -172,7 +172,7 @@ def _runners(command: str, is_told: bool) -> tuple[list[str], list[str]]:
 def _imports(command: str, cwd: str, named: Iterable[str]) -> Iterator[str]:
     """Where Python imports first: the working folder, the folder of the script, and PYTHONPATH."""
     yield cwd.strip("/.")
-    for word in _words(command):
+    for word in _split(command):
         if word.startswith("PYTHONPATH="):
             yield from (part.strip("/.") for part in word.partition("=")[2].split(":") if not part.startswith("/"))
     for path in named:

@@ -73,11 +73,11 @@ class Slices(msgspec.Struct, frozen=True):
     @property
     def checks(self) -> tuple[Check, ...]:
         """Every check of every slice."""
-        return tuple(check for one in self.slices for check in one.checks)
+        return tuple(check for piece in self.slices for check in piece.checks)
 
     def slice(self, name: str) -> Slice | None:
         """The slice with this id."""
-        return next((one for one in self.slices if one.id == name), None)
+        return next((piece for piece in self.slices if piece.id == name), None)
 
 
 class NotSlices(ValueError):
@@ -99,15 +99,15 @@ def read_slices(data: bytes) -> Slices:
         line = problem.line if isinstance(problem, YamlProblem) else 1
         raise NotSlices((PageProblem(line, f"unreadable JSON: {problem}"),)) from problem
     reader = _Reader()
-    found = reader.document(document)
+    slices = reader.document(document)
     if reader.problems:
-        raise NotSlices(tuple(sorted(reader.problems, key=lambda one: one.line)))
-    return found
+        raise NotSlices(tuple(sorted(reader.problems, key=lambda problem: problem.line)))
+    return slices
 
 
 def render_slices(workflow: str, slices: Slices) -> bytes:
     """The file's bytes."""
-    return draft_slices(workflow, [_document(one) for one in slices.slices])
+    return draft_slices(workflow, [_document(piece) for piece in slices.slices])
 
 
 def draft_slices(workflow: str, slices: list[dict[str, Any]]) -> bytes:
@@ -117,15 +117,15 @@ def draft_slices(workflow: str, slices: list[dict[str, Any]]) -> bytes:
     )
 
 
-def _document(one: Slice) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(one)
+def _document(piece: Slice) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(piece)
     defaults = msgspec.to_builtins(Check(id="", command=""))
     plain["checks"] = [
         {key: value for key, value in check.items() if key in ("id", "command") or value != defaults[key]}
         for check in plain["checks"]
     ]
     ordered = {key: plain[key] for key in _SLICE_KEYS}
-    if not one.requirements:
+    if not piece.requirements:
         del ordered["requirements"]
     return ordered
 
@@ -197,21 +197,21 @@ class _Reader:
 
     def _check_ids(self, slices: list[Slice], node: Node) -> None:
         for what, names in (
-            ("slice", [one.id for one in slices if one.id]),
-            ("check", [check.id for one in slices for check in one.checks]),
+            ("slice", [piece.id for piece in slices if piece.id]),
+            ("check", [check.id for piece in slices for check in piece.checks]),
         ):
             for name in sorted({name for name in names if names.count(name) > 1}):
                 self._note(node, f"duplicate {what} {name}")
-        known = {one.id for one in slices}
-        for one in slices:
-            for name in one.blocked_by:
+        known = {piece.id for piece in slices}
+        for piece in slices:
+            for name in piece.blocked_by:
                 if name not in known:
-                    self._note(node, f"{one.id} is blocked by {name}, which does not exist")
+                    self._note(node, f"{piece.id} is blocked by {name}, which does not exist")
 
     def _in_order(self, slices: list[Slice], node: Node) -> tuple[Slice, ...]:
-        known = {one.id: one for one in slices}
+        known = {piece.id: piece for piece in slices}
         place = {one.id: number for number, one in enumerate(slices)}
-        order = TopologicalSorter({one.id: [name for name in one.blocked_by if name in known] for one in slices})
+        order = TopologicalSorter({piece.id: [name for name in piece.blocked_by if name in known] for piece in slices})
         try:
             order.prepare()
         except CycleError as problem:
@@ -242,10 +242,10 @@ class _Reader:
         items = node.items if isinstance(node, Sequence) else ()
         if (node is not None and not isinstance(node, Sequence)) or any(not isinstance(i, Scalar) for i in items):
             self._note(node or owner, f"'{key}' must be a list of texts")
-        found = tuple(item.text.strip() for item in items if isinstance(item, Scalar) and item.text.strip())
-        if len(found) < least and isinstance(owner, Mapping):
+        texts = tuple(item.text.strip() for item in items if isinstance(item, Scalar) and item.text.strip())
+        if len(texts) < least and isinstance(owner, Mapping):
             self._note(node or owner, f"'{key}' needs at least {least}")
-        return found
+        return texts
 
     def _flag(self, fields: dict[str, Node], key: str) -> bool:
         node = fields.get(key)

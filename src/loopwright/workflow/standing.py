@@ -32,17 +32,8 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
 
     def before(self, stage: Stage) -> tuple[Blocker, ...]:
         """The blockers before a stage."""
-        match stage:
-            case Stage.CLARIFY:
-                return ()
-            case Stage.PLAN:
-                return self.plan
-            case Stage.BUILD:
-                return self.build
-            case Stage.REVIEW:
-                return self.review
-            case Stage.DONE:
-                return self.done
+        gates = {Stage.PLAN: self.plan, Stage.BUILD: self.build, Stage.REVIEW: self.review, Stage.DONE: self.done}
+        return gates.get(stage, ())
 
 
 class Standing(msgspec.Struct, frozen=True):

@@ -42,14 +42,7 @@ OUTSIDE = "outside"
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
 _ARCHIVED = f'"kind":"{e.ChangeArchived.__struct_config__.tag}"'.encode()
-_KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
-
-
-class Applied(msgspec.Struct, frozen=True):
-    """A workflow after a proposal, and the effects to perform."""
-
-    workflow: Workflow
-    effects: tuple[Effect, ...]
+KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -90,22 +83,17 @@ class WorkflowStore:
                 next_command=f'loopwright clarify {slug} --idea "…"',
             )
 
-    def begin(self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})) -> Workflow:
-        """Start a workflow with its documents: one journal line, so all of it or nothing."""
-        with self.beginning(command, actor, contents) as opened:
-            return opened.workflow
-
     @contextmanager
     def beginning(
         self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})
     ) -> Iterator[Opened]:
-        """Start a workflow and hold its lock for the block."""
+        """Start a workflow with its documents, in one journal line, and hold its lock for the block."""
         paths = self.paths(command.slug)
         make_folder(paths.folder)
         with locked_first(self._lock(command.slug)) as is_first:
-            found = _replayed(paths) if self.exists(command.slug) else None
-            state = found.state if found is not None else None
-            last_line = found.last_line if found is not None else event_log.START
+            replayed = _replayed(paths) if self.exists(command.slug) else None
+            state = replayed.state if replayed is not None else None
+            last_line = replayed.last_line if replayed is not None else event_log.START
             with Opened(paths, self._clock, self._gates, state, last_line) as opened:
                 opened.keep(*contents.values())
                 opened.apply(command, actor)
@@ -133,8 +121,8 @@ class WorkflowStore:
         self.require(slug)
         paths = self.paths(slug)
         with locked_first(self._lock(slug)) as is_first:
-            found = _replayed(paths)
-            with Opened(paths, self._clock, self._gates, found.state, found.last_line) as opened:
+            replayed = _replayed(paths)
+            with Opened(paths, self._clock, self._gates, replayed.state, replayed.last_line) as opened:
                 if revision is not None and opened.workflow.revision != revision:
                     raise WorkflowConflict(
                         f"{slug} is at revision {opened.workflow.revision}, not {revision}: another process changed it",
@@ -155,9 +143,9 @@ class WorkflowStore:
         """A workflow without its lock; None if another process is changing it, or something must be written first."""
         self.require(slug)
         lock, journal = self._lock(slug), self.paths(slug).journal
-        found = event_log.replay(_KIND, journal)
-        workflow = found.state
-        is_sound = found.damage is None and not found.is_torn and was_used_since_boot(lock)
+        replayed = event_log.replay(KIND, journal)
+        workflow = replayed.state
+        is_sound = replayed.damage is None and not replayed.is_torn and was_used_since_boot(lock)
         # What archiving leaves to do, and what an archived change leaves out, the lock's holder knows.
         if workflow is None or not is_sound or isinstance(workflow.at, Archived):
             return None
@@ -165,7 +153,7 @@ class WorkflowStore:
         if not KeptDocuments(paths).are_as_recorded(workflow.documents):
             return None
         facts = gather(workflow, paths, self._gates)
-        is_unchanged = not is_held(lock) and journal.stat().st_size == found.sound_bytes
+        is_unchanged = not is_held(lock) and journal.stat().st_size == replayed.sound_bytes
         return Snapshot(workflow, facts, standing_of(workflow, facts)) if is_unchanged else None
 
     def _lock(self, slug: str) -> Path:
@@ -243,20 +231,20 @@ class Opened:
         """This moment, for work that must not hold the lock."""
         return Snapshot(self.workflow, self.facts(), self.standing())
 
-    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
-        """Decide and append; `WorkflowRefused` if the rules refuse."""
+    def apply(self, proposal: c.Proposal, actor: str) -> tuple[Effect, ...]:
+        """Decide and append; returns the effects to perform. `WorkflowRefused` if the rules refuse."""
         decision = decide(self._workflow, proposal)
         if isinstance(decision, Refused):
             raise WorkflowRefused(
                 decision.error,
                 decision.message,
                 next_command=decision.next,
-                blockers=tuple((one.code, one.message, one.next) for one in decision.blockers),
+                blockers=tuple((blocker.code, blocker.message, blocker.next) for blocker in decision.blockers),
             )
         self._append(decision, actor)
         if decision.effects:
             self.make_durable()
-        return Applied(self.workflow, decision.effects)
+        return decision.effects
 
     def make_durable(self) -> None:
         """Sync the journal now, before anything outside the workflow relies on it."""
@@ -283,12 +271,12 @@ class Opened:
         return tuple(name for name, actor in self._writers().items() if actor == OUTSIDE)
 
     def _writers(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        writers: dict[str, str] = {}
         for _, line in event_log.lines(LINE, self.paths.journal):
             for event in line.events:
                 if isinstance(event, DocumentsKept):
-                    found |= dict.fromkeys(event.documents, line.actor)
-        return found
+                    writers |= dict.fromkeys(event.documents, line.actor)
+        return writers
 
     def finish_archive(self, layout: Layout) -> None:
         """Finish an interrupted archive; a file that changed meanwhile delays it."""
@@ -350,12 +338,12 @@ class Opened:
 
 
 def _replayed(paths: WorkflowPaths) -> event_log.Replayed[Workflow]:
-    found = event_log.replay(_KIND, paths.journal)
-    if found.is_torn:
-        event_log.cut_torn_end(paths.journal, found.sound_bytes)
-    elif found.damage is not None:
+    replayed = event_log.replay(KIND, paths.journal)
+    if replayed.is_torn:
+        event_log.cut_torn_end(paths.journal, replayed.sound_bytes)
+    elif replayed.damage is not None:
         raise DamagedFile(
-            f"{shown(paths.journal)} is damaged after byte {found.sound_bytes}: {found.damage}",
+            f"{shown(paths.journal)} is damaged after byte {replayed.sound_bytes}: {replayed.damage}",
             hint="`loopwright doctor --fix` keeps the sound lines, and the damaged file next to them",
         )
-    return found
+    return replayed

@@ -15,15 +15,13 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, read_regular_file, set_aside, write_durably
-from loopwright.workflow.events import DocumentsKept, Event
-from loopwright.workflow.evolve import evolve
+from loopwright.workflow.events import DocumentsKept
 from loopwright.workflow.model import Archived, Done, Workflow
 from loopwright.workflow.roll_forward import DeliveryPlan
-from loopwright.workflow.store import LINE
+from loopwright.workflow.store import KIND, LINE
 from loopwright.workspace.layout import WorkflowPaths
 
 CUT_SHORT, DELIVERED, UNDONE = "delivery/plan.json", "delivery/done.json", "delivery/undone.json"
-_KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 _MOST_BYTES = 64 << 20
 
 
@@ -38,10 +36,10 @@ class Looked(msgspec.Struct, frozen=True):
 def look(paths: WorkflowPaths) -> Looked:
     """Inspect a journal. A torn end is not damage: the next command cuts it off."""
     try:
-        found = event_log.replay(_KIND, paths.journal)
+        replayed = event_log.replay(KIND, paths.journal)
     except OSError as problem:
         return Looked(None, 0, problem.strerror or str(problem))
-    return Looked(found.state, found.sound_bytes, None if found.is_torn else found.damage)
+    return Looked(replayed.state, replayed.sound_bytes, None if replayed.is_torn else replayed.damage)
 
 
 def paths_now(paths: WorkflowPaths, workflow: Workflow) -> WorkflowPaths:
@@ -53,19 +51,19 @@ def paths_now(paths: WorkflowPaths, workflow: Workflow) -> WorkflowPaths:
 
 def mend_journal(paths: WorkflowPaths) -> Path:
     """Keep the sound lines, and the damaged file next to them. Without sound lines the journal is removed."""
-    found = look(paths)
-    if found.workflow is None:
+    journal = look(paths)
+    if journal.workflow is None:
         return set_aside(paths.journal)
     aside = copy_aside(paths.journal)
-    write_durably(paths.journal, paths.journal.read_bytes()[: found.sound_bytes])
+    write_durably(paths.journal, paths.journal.read_bytes()[: journal.sound_bytes])
     return aside
 
 
 def objects(paths: WorkflowPaths) -> list[Path]:
     """The stored bytes, by digest."""
     folder = paths.object("x").parent
-    found = sorted(os.listdir(folder)) if folder.is_dir() else []
-    return [folder / name for name in found if len(name) == 64 and not name.startswith(".")]
+    names = sorted(os.listdir(folder)) if folder.is_dir() else []
+    return [folder / name for name in names if len(name) == 64 and not name.startswith(".")]
 
 
 def unneeded_objects(paths: WorkflowPaths) -> list[Path]:
@@ -73,10 +71,10 @@ def unneeded_objects(paths: WorkflowPaths) -> list[Path]:
 
     For an archived workflow this includes older versions of documents: `undo` restores only the last.
     """
-    found = look(paths)
-    if found.damage is not None or found.workflow is None:
+    journal = look(paths)
+    if journal.damage is not None or journal.workflow is None:
         return []  # an unreadable journal may name anything
-    workflow = found.workflow
+    workflow = journal.workflow
     needed = set(_of_deliveries(paths))
     if isinstance(workflow.at, Archived):
         needed |= set(workflow.documents.values())
@@ -92,9 +90,9 @@ def undo_needs(paths: WorkflowPaths, workflow: Workflow) -> list[str]:
     if not isinstance(at, Done | Archived) or at.delivery is None:
         return []
     done = _plan(paths.folder / DELIVERED)
-    found = [move.before.removeprefix("link:") for move in done.moves] if done is not None else []
-    found += [write.before for write in at.writes] if isinstance(at, Archived) else []
-    return [digest for digest in found if digest]
+    digests = [move.before.removeprefix("link:") for move in done.moves] if done is not None else []
+    digests += [write.before for write in at.writes] if isinstance(at, Archived) else []
+    return [digest for digest in digests if digest]
 
 
 def is_sound(path: Path) -> bool:

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import tracemalloc
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from tests.runner.network.conftest import (
@@ -229,3 +229,67 @@ def test_a_connection_that_comes_to_be_after_close_is_closed_at_once(open_proxy,
     go_on.set()
     assert read_all(client) == b""
     assert not server.was_reached()
+
+
+def test_a_connection_is_forgotten_when_its_client_is_served(open_proxy):
+    proxy = open_proxy()
+    ours, theirs = socket.socketpair()
+    with theirs:
+        with ExitStack() as sockets:
+            proxy._track(sockets, ours)
+            assert proxy._sockets == {ours}
+        assert (proxy._sockets, ours.fileno()) == (set(), -1)
+
+
+def test_no_thread_of_the_proxy_keeps_the_process_alive(open_proxy, connect, server):
+    before = set(threading.enumerate())
+    open_proxy(server.address)
+    client = connect(tunnel(server.address))
+    read_head(client)
+    outside = server.accept()
+    client.sendall(b"x")
+    assert read_exactly(outside, 1) == b"x"
+    started = set(threading.enumerate()) - before
+    assert len(started) >= 2
+    assert all(thread.daemon for thread in started)
+
+
+def test_no_room_for_the_second_thread_of_a_client_ends_that_client(open_proxy, connect, server, monkeypatch):
+    def failing(*_, **__):
+        raise RuntimeError("can't start new thread")
+
+    unhandled, before = [], set(threading.enumerate())
+    monkeypatch.setattr(threading, "excepthook", unhandled.append)
+    proxy = open_proxy(server.address)
+    with monkeypatch.context() as patched:
+        patched.setattr(model_proxy, "_answering", failing)
+        assert read_all(connect(tunnel(server.address))) == b"HTTP/1.1 200 OK\r\n\r\n"
+    proxy.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+    assert unhandled == []
+
+
+class Clock:
+    now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+
+def test_a_time_limit_is_over_at_its_end(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(route, "time", clock)
+    deadline = route.Deadline(5.0)
+    clock.now += 4.0
+    assert deadline.left() == 1.0
+    for _ in range(2):
+        clock.now += 1.0
+        with pytest.raises(TimeoutError, match="timed out"):
+            deadline.left()
+
+
+def test_a_connection_without_bytes_times_out():
+    silent, other = socket.socketpair()
+    with silent, other, pytest.raises(TimeoutError, match="timed out"):
+        route.Deadline(0.01).receive(silent)

@@ -38,7 +38,8 @@ from tests.runner.network.conftest import (
     status_of,
 )
 
-from loopwright.kernel.address import parse_host
+from loopwright.kernel.address import Address, parse_host
+from loopwright.runner.network.request import TunnelRequest, read_request
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,22 @@ def test_a_head_that_can_be_read_in_two_ways_is_malformed(open_proxy, ask, serve
     assert not server.was_reached()
 
 
+@pytest.mark.parametrize(("port", "is_valid"), [(0, False), (1, True), (65535, True), (65536, False)])
+@pytest.mark.parametrize("head", ["CONNECT a.example:{port} HTTP/1.1", "GET http://a.example:{port}/ HTTP/1.1"])
+def test_a_port_is_between_1_and_65535(head, port, is_valid):
+    data = [f"{head}\r\nhost: x\r\n\r\n".format(port=port).encode()]
+    request = read_request(lambda: data.pop() if data else b"", 1 << 10)
+    assert (request.address if is_valid else request.status) == (Address("a.example", port) if is_valid else 400)
+
+
+@pytest.mark.parametrize(("most", "is_read"), [(64 << 10, True), (8 << 10, False)])
+def test_a_head_may_be_as_long_as_its_limit(most, is_read):
+    head = b"CONNECT a.example:443 HTTP/1.1\r\nhost: x\r\nx: " + b"y" * 12_000 + b"\r\n"
+    pieces = [b"\r\n", b"z: " + b"y" * 12_000 + b"\r\n", head]
+    request = read_request(lambda: pieces.pop() if pieces else b"", most)
+    assert isinstance(request, TunnelRequest) == is_read
+
+
 def passed_on(server, client, request):
     """What the server gets of a request; it answers, and closes as it was asked to."""
     client.sendall(request.format(at=server.address).encode())
@@ -180,6 +197,13 @@ def test_a_plain_request_is_rewritten_for_its_server(open_proxy, connect, server
         "connection: close", "", "",
     ]  # fmt: skip
     assert body == b"body"
+
+
+@pytest.mark.parametrize(("path", "asked"), [("", "/"), ("/", "/"), ("/v1?x=//", "/v1?x=//"), ("?q", "/?q")])
+def test_the_path_of_a_plain_request_is_passed_on(open_proxy, connect, server, path, asked):
+    open_proxy(server.address)
+    head, _ = passed_on(server, connect(), f"GET http://{{at}}{path} HTTP/1.1\r\nhost: x\r\n\r\n")
+    assert head.startswith(f"GET {asked} HTTP/1.1\r\n".encode())
 
 
 @pytest.mark.parametrize("body", ["content-length: 4\r\n\r\nbody", "\r\n"], ids=["body", "none"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 from tests.runner.network.conftest import (
@@ -62,9 +63,40 @@ def test_an_allowed_address_that_can_not_be_reached_is_a_bad_gateway(open_proxy,
         unused.bind(("127.0.0.1", 0))
         address = Address(*unused.getsockname())
         proxy = open_proxy(address, Address("no-such-host.invalid"))
-        assert status_of(ask(tunnel(address))) == 502
+        said = ask(tunnel(address))
+        assert (status_of(said), said.endswith(f"no connection to {address}: Connection refused\n".encode())) == (
+            502,
+            True,
+        )
         assert status_of(ask(tunnel("no-such-host.invalid:443"))) == 502
     assert proxy.refused == ()
+
+
+def test_an_address_is_looked_up_for_connections_alone():
+    assert route._look_up(Address("127.0.0.1", 80)) == [(socket.AF_INET, ("127.0.0.1", 80))]
+
+
+@pytest.mark.parametrize(("left_s", "most_s"), [(5.0, 5.0), (100.0, 10.0)])
+def test_one_place_may_not_take_all_the_time(server, left_s, most_s):
+    places = [(socket.AF_INET, ("127.0.0.1", server.port))]
+    tracked = []
+    with route._connect(places, route.Deadline(left_s), tracked.append) as connection:
+        assert tracked == [connection]
+        assert most_s - 4 < connection.gettimeout() <= most_s
+
+
+def test_an_open_connection_finds_a_server_that_vanished(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        ready = route._ready(connection)
+        options = [socket.TCP_NODELAY, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT]
+        assert [ready.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [1, 60, 15, 4]
+        assert ready.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert ready.gettimeout() is None
+
+
+def test_a_name_without_a_place_is_an_error():
+    with pytest.raises(OSError, match="the name has no address"):
+        route._connect([], route.Deadline(5.0), lambda _: None)
 
 
 LOGIN = b"YW5uOnMzY3JldC8="
@@ -97,20 +129,39 @@ def test_the_users_proxy_is_asked_with_its_credentials_and_its_early_bytes_are_k
     assert read_exactly(outside, len(hello)) == hello
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [b"HTTP/1.1 407 ann:s3cret/ please\r\nx: ann\r\ncontent-length: 6\r\n\r\ns3cret", b"HTTP/1.1 403 No\r\n\r\n", b"",
-     b"HTTP/1.1 200 OK\r\nx: s3cret", b"ann:s3cret nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"x: s3cret\r\n" * 9000],
-    ids=["asks for a login", "refuses", "leaves", "breaks off", "speaks nonsense", "does not end"],
-)  # fmt: skip
-def test_a_users_proxy_that_does_not_let_us_through_is_a_bad_gateway_without_its_words(through, answer):
+REFUSALS = {
+    "asks for a login": (
+        b"HTTP/1.1 407 ann:s3cret/\r\nx: ann\r\ncontent-length: 6\r\n\r\ns3cret",
+        "refused with status 407",
+    ),
+    "refuses": (b"HTTP/1.1 403 No\r\n\r\n", "refused with status 403"),
+    "redirects": (b"HTTP/1.1 300 Choose\r\n\r\n", "refused with status 300"),
+    "leaves": (b"", "did not answer as a proxy"),
+    "leaves after an interim answer": (b"HTTP/1.1 103 Hints\r\n\r\n", "did not answer as a proxy"),
+    "breaks off": (b"HTTP/1.1 200 OK\r\nx: s3cret", "did not answer as a proxy"),
+    "speaks nonsense": (b"ann:s3cret nonsense\r\n\r\n", "did not answer as a proxy"),
+    "does not end": (b"HTTP/1.1 200 OK\r\n" + b"x: s3cret\r\n" * 9000, "did not answer as a proxy"),
+}
+
+
+@pytest.mark.parametrize(("answer", "why"), REFUSALS.values(), ids=REFUSALS)
+def test_a_users_proxy_that_does_not_let_us_through_is_a_bad_gateway_without_its_words(through, answer, why):
     proxy, client, outside, _ = through()
     outside.sendall(answer)
     outside.shutdown(socket.SHUT_WR)
     said = read_all(client)
     assert status_of(said) == 502
+    assert said.endswith(f"loopwright: no connection to model.example:443: the user's proxy {why}\n".encode())
     assert not any(secret in said for secret in SECRETS)
     assert proxy.refused == ()
+
+
+def test_a_users_proxy_may_answer_with_many_headers():
+    pieces = [b"HTTP/1.1 299 Well\r\n" + b"x: header\r\n" * 3000, b"\r\nearly"]
+    deadline = SimpleNamespace(receive=lambda _: pieces.pop(0))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert UserProxy(Address("proxy.example")).open_tunnel(ours, MODEL, deadline) == b"early"
 
 
 def test_a_users_proxy_that_says_nothing_is_a_bad_gateway(open_proxy, ask, user_proxy_server):

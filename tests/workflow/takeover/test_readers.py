@@ -72,7 +72,7 @@ def test_a_loopx_workflow_keeps_its_documents_and_its_evidence_is_set_aside(writ
         "imported/execution-record.md", "imported/review-report.md", "imported/build-support/completion-audit.json",
         "imported/context/web-20260507224917.md",
     }  # fmt: skip
-    assert web.said == {"current_stage": "review", "approval.plan": "approved"}
+    assert web.claims == {"current_stage": "review", "approval.plan": "approved"}
     assert not web.finished
     assert spec_of(web).page.text_of("Non-Goals") == "- tray"
     assert [(one.kind, one.name) for one in found.loose] == [("plan", "prd-other.md"), ("note", "domain.md")]
@@ -202,7 +202,7 @@ def test_a_session_becomes_a_spec_a_plan_and_slices_without_checks(write):
     assert spec.text_of("Intent") == "Log people in\n\nGOAL: a form"
     assert spec.text_of("Execution Inputs") == "- src/a.py"
     assert spec.text_of("Testable Acceptance Criteria") == "- it works\n- 3 pass"
-    assert session.said == {"status": "active", "tasks": "1 of 3 completed"}
+    assert session.claims == {"status": "active", "tasks": "1 of 3 completed"}
     assert [one.message.partition(":")[0] for one in found.troubles] == [
         "depends on IMPL-99, which is not a task",
         "names a path outside the project", "names a path outside the project",
@@ -253,7 +253,7 @@ def test_an_active_change_becomes_a_workflow_and_stays_where_it_is(write):
     assert names(login) == {"spec.md", "change/proposal.md", "change/tasks.md", "change/specs/auth/spec.md"}
     assert spec_of(login).domains == ("auth",)
     assert spec_of(login).page.text_of("Testable Acceptance Criteria") == "- auth: Sign in"
-    assert login.said == {"tasks": "1 of 2 ticked"}
+    assert login.claims == {"tasks": "1 of 2 ticked"}
     assert found.loose == ()
     assert [one.path for one in found.troubles] == ["changes/add-login/specs/bad/spec.md"]
     assert [one.path for one in found.left] == ["changes/archive"]

@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.program_turn import called, parsed, short
+from loopwright.agents.program_turn import called, short
 from loopwright.agents.usage import Tokens
 from loopwright.kernel.clock import Clock, utc_now
+from loopwright.kernel.codec import json_object
 
 _EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _ABOUT = ("file_path", "command", "pattern", "url", "description")
@@ -21,7 +22,7 @@ _MOST_LISTED = 100
 
 def shown(line: bytes) -> str | None:
     """One line as a person reads it."""
-    event = parsed(line)
+    event = json_object(line)
     if event is None:
         return line.decode("utf-8", "replace") or None
     match event.get("type"), event.get("subtype"):
@@ -76,7 +77,7 @@ class ClaudeStream:
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
-        event = parsed(line)
+        event = json_object(line)
         if event is not None:
             self._take(event)
         return shown(line)

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.program_turn import Followed, parsed, short
+from loopwright.agents.program_turn import Followed, short
 from loopwright.agents.usage import Tokens, is_session
+from loopwright.kernel.codec import json_object
 
 _MOST_LISTED = 100
 _FULL = 100.0
@@ -24,7 +25,7 @@ _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
 
 def shown(line: bytes) -> str | None:
     """One line as a person reads it."""
-    event = parsed(line)
+    event = json_object(line)
     if event is None:
         return line.decode("utf-8", "replace") or None
     match event.get("type"):
@@ -90,7 +91,7 @@ class CodexStream:
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
-        event = parsed(line)
+        event = json_object(line)
         if event is not None:
             self._take(event)
             self.look()

@@ -19,10 +19,11 @@ from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.private_files import private_folder, write_private_file
-from loopwright.agents.program_turn import BY_STATUS, RunningStreams, no_answer, parsed, take_in_session, with_prompt
+from loopwright.agents.program_turn import BY_STATUS, RunningStreams, no_answer, take_in_session, with_prompt
 from loopwright.agents.structured import with_schema_in_prompt
 from loopwright.agents.usage import Tokens, add_usage, cost_of, forget_usage
 from loopwright.kernel.address import Address
+from loopwright.kernel.codec import json_object
 from loopwright.kernel.files import clear_path, read_regular_file
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -63,7 +64,7 @@ def read_user_settings(environment: Mapping[str, str]) -> GeminiUserSettings:
     document: Mapping[str, Any] = {}
     if home:
         try:
-            document = parsed(read_regular_file(Path(home) / _FILE, most=_MOST_BYTES)) or {}
+            document = json_object(read_regular_file(Path(home) / _FILE, most=_MOST_BYTES)) or {}
         except OSError:
             document = {}
     auth, general, model = _at(document, "security", "auth"), _at(document, "general"), _at(document, "model")

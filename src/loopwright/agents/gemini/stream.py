@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.program_turn import Followed, called, count, parsed, short, whole_lines
+from loopwright.agents.program_turn import Followed, called, count, short, whole_lines
 from loopwright.agents.usage import Tokens, is_session
+from loopwright.kernel.codec import json_object
 
 _MOST_LISTED = 100
 _ABOUT = ("file_path", "command", "pattern", "url", "query", "description")
@@ -39,7 +40,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def shown(line: bytes) -> str | None:
     """One line as a person reads it."""
-    event = parsed(line)
+    event = json_object(line)
     if event is None:
         return line.decode("utf-8", "replace") or None
     match event.get("type"):
@@ -134,7 +135,7 @@ class GeminiStream:
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
-        event = parsed(line)
+        event = json_object(line)
         if event is not None:
             self._take(event)
             self.look()
@@ -216,13 +217,13 @@ def _detail(message: str, name: str) -> object:
 
 
 def _error(message: str) -> Mapping[str, Any]:
-    document = parsed(message[message.find("{") : message.rfind("}") + 1].encode())
+    document = json_object(message[message.find("{") : message.rfind("}") + 1].encode())
     error = document.get("error") if document is not None else None
     return error if isinstance(error, dict) else {}
 
 
 def _is_of(path: Path, session: str) -> bool:
-    head = parsed(whole_lines(path, 0).partition(b"\n")[0])
+    head = json_object(whole_lines(path, 0).partition(b"\n")[0])
     return head is not None and head.get("sessionId") == session
 
 

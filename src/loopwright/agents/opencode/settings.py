@@ -15,6 +15,7 @@ import msgspec
 
 from loopwright.agents.written_keys import WrittenKey, without_written_keys, written_keys
 from loopwright.kernel.address import Address, parse_address
+from loopwright.kernel.codec import json_object
 from loopwright.kernel.files import read_regular_file
 
 
@@ -203,10 +204,9 @@ def _bytes(path: Path) -> bytes | None:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         text = read_regular_file(path, most=_MOST_BYTES).decode()
-        document = json.loads(_JSONC.sub(lambda match: match[1] or "", text))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, UnicodeDecodeError):
         return {}
-    return document if isinstance(document, dict) else {}
+    return json_object(_JSONC.sub(lambda match: match[1] or "", text)) or {}
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from loopwright.agents.port import CostSource, Usage
-from loopwright.agents.program_turn import called, count, parsed, short
+from loopwright.agents.program_turn import called, count, short
 from loopwright.agents.usage import Tokens, is_session
+from loopwright.kernel.codec import json_object
 
 _MOST_LISTED = 100
 _ABOUT = ("filePath", "command", "pattern", "url", "description")
@@ -21,7 +22,7 @@ _DENIED = ("The user has specified a rule which prevents you", "The user rejecte
 
 def shown(line: bytes) -> str | None:
     """One line as a person reads it."""
-    event = parsed(line)
+    event = json_object(line)
     if event is None:
         return line.decode("utf-8", "replace") or None
     part = _part(event)
@@ -66,7 +67,7 @@ class OpencodeStream:
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
-        event = parsed(line)
+        event = json_object(line)
         if event is not None:
             self._take(event)
         return shown(line)

@@ -56,7 +56,7 @@ def _say_flight(view: FlightView) -> None:
         words("{used} s of work", used=_of(used.wall_s, limits.wall_s)),
         words("{used} turns", used=_of(used.turns, limits.turns)),
     )
-    why = f": {told(flight.said)}" if flight.said else ""
+    why = f": {told(flight.message)}" if flight.message else ""
     put(words("  autopilot: {status} at {stage}", status=view.status, stage=flight.phase.value) + why)
     put(words("    used {spent}", spent=", ".join(spent)))
 
@@ -68,7 +68,7 @@ def _of(used: float, limit: float | None) -> str:
 def _say_details(view: WorkflowView) -> None:
     origin = view.workflow.origin
     if origin is not None:
-        state = ", ".join(f"{name} {value}" for name, value in origin.said.items()) or "unknown"
+        state = ", ".join(f"{name} {value}" for name, value in origin.claims.items()) or "unknown"
         say(f"  imported from {origin.tool} ({origin.path}); state there: {state}; it does not count as proof here")
     if view.flight is not None:
         _say_flight(view.flight)

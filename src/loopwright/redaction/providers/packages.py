@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import SecretRule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned_rule, key_rule, named, spellings
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned_rule, key_rule, named, named_rule
 
 RULES: tuple[SecretRule, ...] = (
     key_rule("npm-access-token", "npm", "npm_<alnum:36>", misses=("npm_config_registry",)),
@@ -15,14 +15,9 @@ RULES: tuple[SecretRule, ...] = (
         r"(?m:^|:)_(?:auth|password)[ \t]{0,3}=[ \t]{0,3}\"?([A-Za-z0-9+/]{16,}={0,2})",
         hits=("//npm.example.com/:_password=<base64:24>", "//npm.example.com/:_auth=<base64:30>=="),
         misses=("//npm.example.com/:_password=${NPM_PASSWORD}", "self.basic_auth = <base64:30>", "_auth=true")),
-    SecretRule("pypi-upload-token", "PyPI", ("pypi-ageichlwas5vcmc",),
-        r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}",
-        hits=("password = pypi-AgEIcHlwaS5vcmc<base64url:150>",),
-        misses=("pypi-AgEIcHlwaS5vcmc", "pypi-publish", "xpypi-AgEIcHlwaS5vcmc<base64url:150>")),
-    SecretRule("testpypi-upload-token", "PyPI", ("pypi-agendgvzdc5wexbplm9yz",),
-        r"\bpypi-AgENdGVzdC5weXBpLm9yZ[A-Za-z0-9_-]{50,}",
-        hits=("TWINE_PASSWORD=pypi-AgENdGVzdC5weXBpLm9yZ<base64url:150>",),
-        misses=("pypi-AgENdGVzdC5weXBpLm9yZ<alnum:10>", "test-pypi-<base64url:150>")),
+    key_rule("pypi-upload-token", "PyPI", "pypi-AgEIcHlwaS5vcmc<base64url:50,>", misses=("pypi-publish",)),
+    key_rule("testpypi-upload-token", "PyPI", "pypi-AgENdGVzdC5weXBpLm9yZ<base64url:50,>",
+        misses=("test-pypi-<base64url:150>",)),
     key_rule("rubygems-api-key", "RubyGems", "rubygems_<hex:48>", misses=("rubygems_version",)),
     key_rule("crates-io-token", "crates.io", "cio<alnum:32>"),
     key_rule("nuget-api-key", "NuGet", "oy2<lowernum:43>"),
@@ -37,10 +32,7 @@ RULES: tuple[SecretRule, ...] = (
     key_rule("jfrog-reference-token", "JFrog", "cmVmdGtu<alnum:56>"),
     assigned_rule("cloudsmith-api-key", "Cloudsmith", "cloudsmith", "<hex:40>"),
     key_rule("clojars-deploy-token", "Clojars", "CLOJARS_<hex:60>", misses=("CLOJARS_USERNAME",)),
-    SecretRule("hex-api-key", "Hex.pm", spellings("hex_api_key"),
-        named(r"hex_api_key", r"[0-9a-f]{32}"),
-        hits=("HEX_API_KEY=<hex:32>",),
-        misses=("HEX_API_KEY=<hex:12>", "HEX_API_KEY=${{ secrets.HEX_API_KEY }}")),
+    named_rule("hex-api-key", "Hex.pm", "hex_api_key", "<hex:32>", misses=("HEX_API_KEY=${{ secrets.HEX_API_KEY }}",)),
     key_rule("nexus-npm-token", "Sonatype Nexus", "NpmToken.<uuid>", misses=("NpmToken.fromEnv()",)),
     SecretRule("anaconda-url-token", "Anaconda", ("anaconda.org/t/", "anaconda.cloud/t/"),
         r"\banaconda\.(?:org|cloud)/t/([A-Za-z0-9_-]{20,80})/",

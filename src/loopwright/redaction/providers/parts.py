@@ -1,11 +1,9 @@
-"""What several rules share: pieces of pattern, and whole rules for a key of a fixed shape.
-
-A shape is written like an example: `gsk_<alnum:52>`, or `<alnum:48,56>` for a range of lengths, or `<uuid>`.
-"""
+"""What several rules share: pieces of pattern, and whole rules for a key of a fixed shape."""
 
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from loopwright.redaction.model import SecretRule
 
@@ -22,10 +20,12 @@ _CLASSES = {
     "lowernum": "[a-z0-9]",
     "uppernum": "[A-Z0-9]",
     "base32": "[A-Z2-7]",
+    "base64": "[A-Za-z0-9+/]",
     "base64url": "[A-Za-z0-9_-]",
 }
-_UUID_SHAPE = "<anyhex:8>-<anyhex:4>-<anyhex:4>-<anyhex:4>-<anyhex:12>"
 _PLACEHOLDER = re.compile(r"<(\w+):([\d,]+)>")
+_WITHIN_NAME = "[a-z0-9_. -]{0,20}"
+_ALTERNATIVE = re.compile(r"(?:\([^)]*\)|[^|(])+")
 
 _CREDENTIAL_WORD = r"[a-z0-9_. -]{0,30}(?:key|token|secret|passw|auth|credential)"
 # The backslashes are for text that is itself quoted within JSON.
@@ -77,40 +77,47 @@ def password_in_url(schemes: str) -> str:
 
 def key_rule(rule_id: str, provider: str, shape: str, misses: tuple[str, ...] = ()) -> SecretRule:
     """A rule for a key that starts with a literal of its own: no name is needed to recognize it."""
-    shape = shape.replace("<uuid>", _UUID_SHAPE)
-    # A hyphen at the end of a key is no word border.
-    border = r"\b({})(?:[^A-Za-z0-9_-]|$)" if "base64url" in shape.rpartition("<")[2] else r"\b{}\b"
-    shortest, longest, cut, overlong = _examples(shape)
-    name = rule_id.upper().replace("-", "_")
-    return SecretRule(rule_id, provider, (shape.partition("<")[0].lower(),), border.format(_pattern(shape)),
-        hits=(f"{name}={shortest}", longest), misses=(cut, overlong, f"x{shortest}", *misses))
+    last = shape.rpartition("<")[2]
+    if last.endswith(",>"):
+        border = r"\b{}"
+    else:
+        # A hyphen at the end of a key is no word border.
+        border = r"\b({})(?:[^A-Za-z0-9_-]|$)" if last.startswith("base64url") else r"\b{}\b"
+    keywords = tuple(dict.fromkeys(variant.partition("<")[0].lower() for variant in variants(shape)))
+    return SecretRule(rule_id, provider, keywords, border.format(_pattern(shape)), misses=misses, shape=shape)
 
 
 def assigned_rule(
     rule_id: str, provider: str, names: str, shape: str, misses: tuple[str, ...] = ()
 ) -> SecretRule:
-    """A rule for a key that is recognized only after a name: see `assigned`. `names` are separated by bars."""
-    shape = shape.replace("<uuid>", _UUID_SHAPE)
-    first, *_ = spelled = names.split("|")
-    keywords = tuple(keyword for name in spelled for keyword in (spellings(name) if "_" in name else (name,)))
-    shortest, longest, cut, overlong = _examples(shape)
-    return SecretRule(rule_id, provider, keywords, assigned(names, _pattern(shape)),
-        hits=(f"{first.upper()}_API_KEY={shortest}", f'"{spelled[-1]}_token": "{longest}"'),
-        misses=(shortest, f"{first}: {shortest}", f"{first.upper()}_ID={shortest}", f"{first.upper()}_API_KEY=$KEY",
-                f"{first}_key={cut}", f"{first}_key={overlong}", *misses))
+    """A rule for a key that is recognized only after a name: see `assigned`. Bars separate names."""
+    spelled = names.split("|")
+    return SecretRule(rule_id, provider, _keywords(spelled), assigned(names, _pattern(shape)),
+        misses=misses, shape=shape, names=tuple(f"{name}_api_key" for name in spelled))
+
+
+def named_rule(rule_id: str, provider: str, names: str, shape: str, misses: tuple[str, ...] = ()) -> SecretRule:
+    """A rule for a key that is recognized only after one of these names. `…` is any text within a name."""
+    spelled = [name for alternative in _ALTERNATIVE.findall(names) for name in variants(alternative)]
+    keywords = _keywords([name.partition("…")[0].rstrip("_") if "…" in name else name for name in spelled])
+    pattern = named(names.replace("…", _WITHIN_NAME).replace("(", "(?:"), _pattern(shape))
+    return SecretRule(rule_id, provider, keywords, pattern,
+        misses=misses, shape=shape, names=tuple(name.replace("…", "_") for name in spelled))
+
+
+def variants(text: str) -> list[str]:
+    """The text with each choice of its alternatives: `sk_(live|test)` is `sk_live` and `sk_test`."""
+    if "(" not in text:
+        return [text]
+    parts = re.split(r"\(([^)]*)\)", text)
+    choices = (part.split("|") if number % 2 else (part,) for number, part in enumerate(parts))
+    return ["".join(chosen) for chosen in product(*choices)]
+
+
+def _keywords(names: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for name in names for key in (spellings(name) if "_" in name else (name,))))
 
 
 def _pattern(shape: str) -> str:
-    return _PLACEHOLDER.sub(lambda match: f"{_CLASSES[match[1]]}{{{match[2]}}}", re.escape(shape).replace(r"\-", "-"))
-
-
-def _examples(shape: str) -> tuple[str, str, str, str]:
-    """A shape's shortest and longest key, and two that are one character too short or too long."""
-    shortest, longest = re.sub(r",\d+>", ">", shape), re.sub(r"\d+,", "", shape)
-    return shortest, longest, _with_last_length(shortest, -1), _with_last_length(longest, 1)
-
-
-def _with_last_length(example: str, more: int) -> str:
-    before, _, last = example.rpartition(":")
-    length, _, end = last.partition(">")
-    return f"{before}:{int(length) + more}>{end}"
+    literal = shape.replace(".", r"\.").replace("(", "(?:").replace("<uuid>", UUID)
+    return _PLACEHOLDER.sub(lambda match: f"{_CLASSES[match[1]]}{{{match[2]}}}", literal)

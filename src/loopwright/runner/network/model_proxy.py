@@ -154,7 +154,7 @@ def _answering(server: socket.socket, client: socket.socket, *, is_last: bool = 
         if is_last:
             end(client)
 
-    back = threading.Thread(target=answer, daemon=True)
+    back = threading.Thread(target=answer)
     back.start()
     try:
         yield
@@ -188,6 +188,7 @@ class ModelProxy:
         self._free = threading.BoundedSemaphore(limits.connections)
         self._closing = threading.Event()
         self._listener = _listen(folder)
+        # A daemon does not keep the process alive, nor do the threads that a daemon starts.
         self._thread = threading.Thread(target=self._serve, name="model proxy", daemon=True)
         self._thread.start()
 
@@ -224,7 +225,7 @@ class ModelProxy:
                 refuse(client, Refusal(503, limit, limit), self._policy)
             return
         try:
-            threading.Thread(target=self._handle, args=(client,), daemon=True).start()
+            threading.Thread(target=self._handle, args=(client,)).start()
         except RuntimeError:  # the machine allows no more threads
             client.close()
             self._free.release()
@@ -262,13 +263,13 @@ def open_model_proxy(folder: Path, allowed: tuple[Address, ...], environment: Ma
 
 
 def _listen(folder: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_UNIX)
     # A socket's path must be short, and a sandbox's may be long. The path through the folder's handle is short.
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    handle = os.open(folder, os.O_RDONLY)
     try:
         clear_path(folder / forwarder.SOCKET)
         listener.bind(f"/proc/self/fd/{handle}/{forwarder.SOCKET}")
     finally:
         os.close(handle)
-    listener.listen(64)
+    listener.listen()
     return listener

@@ -93,7 +93,7 @@ def _tunnel(event: h11.Request, reader: h11.Connection, receive: Receive) -> Tun
         raise ValueError("not host:port, an unknown version, or with a body")
     if not isinstance(_next_event(reader, receive), h11.EndOfMessage):
         raise ValueError("with a body")
-    return TunnelRequest(_address(target), reader.trailing_data[0])
+    return TunnelRequest(_address(target["host"], target["port"]), reader.trailing_data[0])
 
 
 def _plain(event: h11.Request, reader: h11.Connection) -> PlainRequest:
@@ -112,15 +112,14 @@ def _plain(event: h11.Request, reader: h11.Connection) -> PlainRequest:
         target=path if path.startswith("/") else f"/{path}",
         headers=[(b"host", target["authority"].encode()), *kept, (b"connection", b"close")],
     )
-    return PlainRequest(_address(target, 80), head, reader)
+    return PlainRequest(_address(target["host"], target["port"] or "80"), head, reader)
 
 
-def _address(target: re.Match[str], default_port: int = 0) -> Address:
-    host = parse_host(target["host"].removeprefix("[").removesuffix("]"))
-    port = int(target["port"] or default_port)
-    if host is None or not 0 < port <= _LAST_PORT:
+def _address(name: str, port: str) -> Address:
+    host = parse_host(name.removeprefix("[").removesuffix("]"))
+    if host is None or not 0 < int(port) <= _LAST_PORT:
         raise ValueError("not an address")
-    return Address(host, port)
+    return Address(host, int(port))
 
 
 # The next `count` bytes of the client, exactly.

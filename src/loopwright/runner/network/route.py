@@ -67,7 +67,6 @@ class UserProxy(msgspec.Struct, frozen=True):
         if self.authorization:
             headers.append((b"proxy-authorization", self.authorization))
         head = h11.Request(method=b"CONNECT", target=str(address).encode(), headers=headers)
-        connection.settimeout(deadline.left())
         connection.sendall((request.send(head) or b"") + (request.send(h11.EndOfMessage()) or b""))
         try:
             status = _status(request, connection, deadline)
@@ -97,11 +96,10 @@ def user_proxy_of(environment: Mapping[str, str]) -> UserProxy | None:
 
 
 def _status(request: h11.Connection, connection: socket.socket, deadline: Deadline) -> int:
+    """The status of the answer, after any interim answers. ProtocolError if the proxy leaves before that."""
     while not isinstance(event := request.next_event(), h11.Response):
         if event is h11.NEED_DATA:
             request.receive_data(deadline.receive(connection))
-        elif not isinstance(event, h11.InformationalResponse):
-            raise OSError("the user's proxy closed the connection")
     return event.status_code
 
 
@@ -147,7 +145,7 @@ def _look_up(address: Address) -> list[_Place]:
 
 def _is_local(place: _Place) -> bool:
     """Whether an IP address means this machine or its own link, where cloud providers keep credentials."""
-    ip = ip_address(str(place[1][0]).partition("%")[0])
+    ip = ip_address(str(place[1][0]))
     if isinstance(ip, IPv6Address):
         ip = ip.ipv4_mapped or ip
     return ip.is_loopback or ip.is_link_local or ip.is_unspecified or ip.is_multicast
@@ -157,7 +155,7 @@ def _connect(places: list[_Place], deadline: Deadline, track: Track) -> socket.s
     """The first place that answers."""
     problem = OSError("the name has no address")
     for family, place in places:
-        connection = socket.socket(family, socket.SOCK_STREAM)
+        connection = socket.socket(family)
         track(connection)
         try:
             connection.settimeout(min(_LONGEST_TRY_S, deadline.left()))
@@ -172,8 +170,8 @@ def _connect(places: list[_Place], deadline: Deadline, track: Track) -> socket.s
 
 def _ready(connection: socket.socket) -> socket.socket:
     connection.settimeout(None)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
     for option, value in _KEEP_ALIVE:
         connection.setsockopt(socket.IPPROTO_TCP, option, value)
     return connection

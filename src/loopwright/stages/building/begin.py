@@ -17,7 +17,7 @@ from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
 from loopwright.stages.agent_choice import require_agent
 from loopwright.stages.building.controls import control_on_base
 from loopwright.stages.building.lanes import BuildLanes
-from loopwright.stages.context import Context, Tell, loops_of, tell_nothing, workflows_of
+from loopwright.stages.context import Context, Tell, ignore_progress, loops_of, workflows_of
 from loopwright.stages.loop_control import (
     LoopRequest,
     answer_decision,
@@ -35,7 +35,7 @@ from loopwright.workflow import manifest
 from loopwright.workflow.blockers import Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
-from loopwright.workflow.model import Building, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.store import Opened
 
@@ -62,7 +62,7 @@ def begin_build(
     context: Context,
     name: str,
     request: BuildRequest,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> str:
     """Start the build of an approved plan, or continue it; returns the id of its loop, for `drive`.
@@ -83,7 +83,7 @@ def begin_build(
         opened.make_durable()  # the loop depends on it
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
-            _tell_answers(context, workflow, loop_id)
+            _copy_answers(context, workflow, loop_id)
             _going_on(context, workflow, loop_id, request, unfinished)
         elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
             loop_id = _rework(context, workflow, request)
@@ -102,7 +102,7 @@ def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellat
     """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
     snapshot = workflows_of(context).snapshot(slug)
     workflow = snapshot.workflow
-    if not isinstance(workflow.at, Planning) or not workflow.is_build_approved:
+    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
         return ""
     return control_on_base(context, snapshot, tell, cancellation)
 
@@ -125,10 +125,10 @@ def _enter(opened: Opened, base_tree: str) -> None:
         case Reviewing():
             opened.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=opened.standing()), "tool")
         case _:
-            raise WorkflowRefused(
+            raise WorkflowRefused.see_status(
+                opened.workflow.slug,
                 "build_requires_approved_plan_artifacts",
                 f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is no approved plan to build",
-                next_command=f"loopwright status {opened.workflow.slug}",
             )
 
 
@@ -201,7 +201,7 @@ def return_to_build(
     context: Context,
     report: Path,
     request: BuildRequest,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> str:
     """Build again after a review that requested changes; the caller approves the way back."""
@@ -230,7 +230,7 @@ def slug_of_report(report: Path) -> str:
     return slug_of(report.resolve().parent.name)
 
 
-def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
+def _copy_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
     """Copy answers of people into the loop that a crash kept from it."""
     asked = loops_of(context).load(loop_id).decisions
     open_there = {decision.id for decision in asked if decision.answer is None}

@@ -45,14 +45,14 @@ class SliceBriefing:
         """The slice, its checks, and the last failure."""
         if (tidying := self._lanes.prompt(self._task)) is not None:
             return tidying
-        book, found = self._context.prompts(), self._slices.slice(self._task.id)
+        book, piece = self._context.prompts(), self._slices.slice(self._task.id)
         shown = [f"`{check.command}`" for check in self._checks if not check.hidden]
         hidden = sum(check.hidden for check in self._checks)
         last = next((error.message for error in reversed(self._loop.errors)), "")
         return book.prompt(
             "builder_slice",
-            task=f"{found.id} {found.title}: {found.behavior}" if found is not None else self._task.description,
-            criteria="; ".join(found.acceptance_criteria) if found is not None else book.part("every_check"),
+            task=f"{piece.id} {piece.title}: {piece.behavior}" if piece is not None else self._task.description,
+            criteria="; ".join(piece.acceptance_criteria) if piece is not None else book.part("every_check"),
             checks=", ".join(shown + ([book.part("hidden_checks", count=str(hidden))] if hidden else []))
             or book.part("a_person"),
             judges=", ".join(sorted(self._seals)[:10]) or book.part("no_judges"),
@@ -84,8 +84,8 @@ class SliceBriefing:
     @property
     def _checks(self) -> tuple[Check, ...]:
         """The checks of the slice; all checks for any other task."""
-        found = self._slices.slice(self._task.id)
-        return found.checks if found is not None else self._slices.checks
+        piece = self._slices.slice(self._task.id)
+        return piece.checks if piece is not None else self._slices.checks
 
     def _shown_checks(self) -> Checks:
         """All checks, as far as a builder may know them."""
@@ -149,7 +149,7 @@ class StopGate:
 
 def reason(commands: list[str], book: Book) -> str:
     """What an agent is told that wants to end its turn."""
-    said = ", ".join(f"`{command[:_LONGEST]}`" for command in commands[:_SHOWN])
+    listed = ", ".join(f"`{command[:_LONGEST]}`" for command in commands[:_SHOWN])
     if len(commands) > _SHOWN:
-        said = book.part("gate_more", commands=said, count=str(len(commands) - _SHOWN))
-    return book.part("gate", commands=said)
+        listed = book.part("gate_more", commands=listed, count=str(len(commands) - _SHOWN))
+    return book.part("gate", commands=listed)

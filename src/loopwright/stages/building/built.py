@@ -34,6 +34,15 @@ class Built(msgspec.Struct, frozen=True):
         return with_work(context.sandbox_request(), self.tree, self.progress)
 
 
+def require_verified(workflow: Workflow) -> Verification:
+    """The verification of the build; `WorkflowRefused` if there is none."""
+    if workflow.verification is None:
+        raise WorkflowRefused(
+            "review_gate_blocked", "no build was verified", next_command=f"loopwright build {workflow.slug}"
+        )
+    return workflow.verification
+
+
 def built(context: Context, workflow: Workflow, verified: Verification) -> Built:
     """The verified work; `WorkflowRefused` if the kept patch differs from it."""
     loops = loops_of(context)

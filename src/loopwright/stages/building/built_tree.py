@@ -74,7 +74,7 @@ class BuiltTree:
 
     def _reaching(self, repo: Path, recorder: GitRecorder) -> dict[str, str]:
         """Files that are not judges, but contain code that can decide what a judge says."""
-        found: dict[str, str] = {}
+        reaching: dict[str, str] = {}
         for path in self.files:
             place = repo / path
             if path in self.judges or path in self.beside or place.is_symlink() or not place.is_file():
@@ -82,8 +82,8 @@ class BuiltTree:
             after = place.read_bytes() if place.stat().st_size <= _MOST_READ else b""
             # The committed file is read only if its content can matter: each read is a process.
             if reaches_for_its_judge(path, b"", after) and reaches_for_its_judge(path, recorder.committed(path), after):
-                found[path] = digest_of_judge(repo, path, Judges(())) or ""
-        return found
+                reaching[path] = digest_of_judge(repo, path, Judges(())) or ""
+        return reaching
 
 
 def _files(top: Path, provided: tuple[str, ...]) -> Iterator[str]:

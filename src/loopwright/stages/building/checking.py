@@ -106,7 +106,7 @@ def _require_that_it_ran(slug: str, finished: Finished) -> None:
     )
 
 
-class Hidden:
+class Hidden(Observer):
     """Copies the files of hidden checks into a sandbox without an agent, for the time of the checks."""
 
     def __init__(self, source: Path, checks: tuple[Check, ...]) -> None:
@@ -128,11 +128,8 @@ class Hidden:
         """The paths of the files in the project."""
         if not self._needed:
             return ()
-        found = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
-        return tuple(sorted(str(path.relative_to(self._source)) for path in found))
-
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Nothing: the files are removed with the sandbox."""
+        files = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
+        return tuple(sorted(str(path.relative_to(self._source)) for path in files))
 
 
 def _clear_the_way(top: Path, target: Path) -> None:

@@ -6,6 +6,7 @@ A check that passes on the base proves nothing. A check that passes with a broke
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.own_work import own_work
 from loopwright.loop.worker_sandbox import with_work
-from loopwright.runner.request import Observer
+from loopwright.runner.request import Finished, Observer
 from loopwright.sandbox.open import project_tree
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.building.built_tree import BuiltTree
@@ -89,25 +90,17 @@ def control(
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Checks that can't fail any more, and new files next to the judges without which a check does not pass."""
     hidden = Hidden(hidden_folder(context, slug), checks)
+    run = partial(run_checks, context, slug, sandbox=work, cancellation=cancellation)
     steering: dict[str, str] = {}
     if seen.beside:
-        alone = run_checks(
-            context, slug, checks, name="alone", sandbox=work, cancellation=cancellation,
-            observer=_Altered(hidden, removed=seen.beside),
-        )  # fmt: skip
-        if not all(run.passed for run in check_runs(alone, checks).values()):
+        alone = run(checks, name="alone", observer=_Altered(hidden, removed=seen.beside))
+        if not all(result.passed for result in check_runs(alone, checks).values()):
             steering = dict(seen.beside)
-    return _immune(context, slug, checks, work, sealed, cancellation, hidden), steering
+    return _immune(run, checks, sealed, hidden), steering
 
 
 def _immune(
-    context: Context,
-    slug: str,
-    checks: tuple[Check, ...],
-    work: SandboxRequest,
-    sealed: tuple[str, ...],
-    cancellation: Cancellation,
-    hidden: Hidden,
+    run: partial[Finished], checks: tuple[Check, ...], sealed: tuple[str, ...], hidden: Hidden
 ) -> tuple[str, ...]:
     altered: list[Check] = []
     files: list[str] = []
@@ -121,14 +114,11 @@ def _immune(
             files += judged
     if not altered:
         return ()
-    done = run_checks(
-        context, slug, tuple(altered), name="broken-judges", sandbox=work, cancellation=cancellation,
-        observer=_Altered(hidden, broken=dict.fromkeys(files)),
-    )  # fmt: skip
-    return tuple(name for name, run in check_runs(done, tuple(altered)).items() if run.passed)
+    done = run(tuple(altered), name="broken-judges", observer=_Altered(hidden, broken=dict.fromkeys(files)))
+    return tuple(name for name, result in check_runs(done, tuple(altered)).items() if result.passed)
 
 
-class _Altered:
+class _Altered(Observer):
     """Changes the work before the checks: removes files, and replaces judges by versions that fail at their end."""
 
     def __init__(self, hidden: Observer, *, removed: Iterable[str] = (), broken: Iterable[str] = ()) -> None:
@@ -146,6 +136,3 @@ class _Altered:
             place = repo / path
             if place.is_file() and not place.is_symlink() and (source := broken(place.read_bytes())) is not None:
                 place.write_bytes(source)
-
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Nothing: the sandbox is removed."""

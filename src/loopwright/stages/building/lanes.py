@@ -16,6 +16,7 @@ from loopwright.loop import events as loop_events
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
 from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.loop_control import new_task
 from loopwright.stages.person import actor
 from loopwright.workflow import events as e
 from loopwright.workflow import lanes
@@ -51,8 +52,8 @@ class BuildLanes:
                 was_dropped=opened.workflow.lanes.get("deslop") == lanes.DROPPED,
             )
             number = before.iteration if before is not None else 0
-            found = msgspec.structs.replace(verification, iteration=number + begins)
-            opened.apply(e.WorkVerified(verification=found), "tool")
+            numbered = msgspec.structs.replace(verification, iteration=number + begins)
+            opened.apply(e.WorkVerified(verification=numbered), "tool")
             for lane, status in ended:
                 opened.apply(e.LaneEnded(lane=lane, status=status), "tool")
             _write_notes(opened, {})
@@ -85,22 +86,22 @@ class BuildLanes:
         taken = workflows_of(self._context).snapshot(self._slug).workflow.turns_of(Role.ARCHITECT.value)
         return AgentRequest(agent=task.tool, role=Role.ARCHITECT, prompt=prompt, form=json_form(Opinion), number=taken)
 
-    def after_look(self, loop: Loop, said: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
+    def after_look(self, loop: Loop, answer: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
         """The tasks that follow from the architect's verdict; an architect without a verdict has not approved."""
-        if isinstance(said, NoAnswer):
-            raise self._held("architect", said)
-        if not isinstance(said, Opinion):
-            raise TypeError(type(said))  # a review asks for nothing else
+        if isinstance(answer, NoAnswer):
+            raise self._held("architect", answer)
+        if not isinstance(answer, Opinion):
+            raise TypeError(type(answer))  # a review asks for nothing else
         with workflows_of(self._context).changing(self._slug) as opened:
-            opened.apply(e.LaneEnded(lane="architect", status=said.verdict), "tool")
+            opened.apply(e.LaneEnded(lane="architect", status=answer.verdict), "tool")
             at = opened.workflow.at
             skips = isinstance(at, Building) and not at.deslop
-            if said.verdict == lanes.APPROVE and skips:
+            if answer.verdict == lanes.APPROVE and skips:
                 for lane in ("deslop", "regression"):
                     opened.apply(e.LaneEnded(lane=lane, status=lanes.SKIPPED), "tool")
-            _write_notes(opened, {"architect": said.notes or said.verdict})
-        if said.verdict != lanes.APPROVE:
-            asked = said.notes or "look at it again"
+            _write_notes(opened, {"architect": answer.notes or answer.verdict})
+        if answer.verdict != lanes.APPROVE:
+            asked = answer.notes or "look at it again"
             return (self._task(loop, TaskKind.FIX, f"The architect asks: {asked}", "write"),)
         # An objection is cheaper before the work is tidied up. The review stage sees what that changes.
         return () if skips else (self._task(loop, TaskKind.DESLOP, "tidy up what was built", "write"),)
@@ -144,17 +145,14 @@ class BuildLanes:
         return HeldBack(hold, turn_taken=True)
 
     def _end(self, lane: str, failure: NoAnswer) -> None:
-        reason, said = failure.reason.value, self._clean(failure.detail)
+        reason, detail = failure.reason.value, self._clean(failure.detail)
         if lane != "execution":  # the end of this lane begins an iteration, which was not reached
             with workflows_of(self._context).changing(self._slug) as opened:
                 opened.apply(e.LaneEnded(lane=lane, status=reason), "tool")
-                _write_notes(opened, {lane: f"{reason}: {said}"})
+                _write_notes(opened, {lane: f"{reason}: {detail}"})
 
     def _task(self, loop: Loop, kind: TaskKind, description: str, mode: TaskMode) -> Task:
-        return Task(
-            id=loop.new_task_id(kind), description=description, tool=loop.agent, mode=mode, status="pending",
-            created_at=stamp(self._context.clock()),
-        )  # fmt: skip
+        return new_task(self._context, loop.new_task_id(kind), description, loop.agent, mode)
 
     def _clean(self, text: str) -> str:
         return self._context.tools().redactor.clean(text).text
@@ -166,8 +164,8 @@ def _is_after_deslop(loop: Loop) -> bool:
     return last is not None and last.kind is TaskKind.DESLOP and last.status == "completed"
 
 
-def _write_notes(opened: Opened, said: dict[str, str]) -> None:
+def _write_notes(opened: Opened, notes: dict[str, str]) -> None:
     verified = opened.workflow.verification
     name = f"build-support/iteration-{verified.iteration if verified is not None else 0}"
-    pages = {f"{name}-{lane}.md": f"# {lane}\n\n{text.strip()}\n".encode() for lane, text in said.items()}
+    pages = {f"{name}-{lane}.md": f"# {lane}\n\n{text.strip()}\n".encode() for lane, text in notes.items()}
     opened.write({f"{name}.md": lanes.notes(opened.workflow.lanes), **pages}, "tool")

@@ -44,10 +44,10 @@ def _answer_item(opened: Opened, name: str, answer: str) -> None:
     workflow = opened.workflow
     spec = opened.facts().spec
     if not isinstance(spec, Spec) or not isinstance(workflow.at, Clarifying):
-        raise WorkflowRefused(
+        raise WorkflowRefused.see_status(
+            workflow.slug,
             "invalid_transition",
             f"there is nothing to answer: {workflow.slug} is at {workflow.stage.value}, or its spec is unreadable",
-            next_command=f"loopwright status {workflow.slug}",
         )
     asked = next((item for item in spec.items if item.id == name), None)
     if asked is None or asked.status != "open":
@@ -61,7 +61,7 @@ def _answer_item(opened: Opened, name: str, answer: str) -> None:
     _require_text(opened, name, answer)
     answered = spec.answering(name, answer)
     section = section_of(asked)
-    if section is not None and not answered.says(section):
+    if section is not None and not answered.is_filled(section):
         answered = answered.with_sections({section: f"- {answer}"})
     opened.write({SPEC: answered.page.render()}, actor())
     opened.apply(e.ItemAnswered(item=name, by=actor()), actor())

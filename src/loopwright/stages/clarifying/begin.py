@@ -62,10 +62,10 @@ def profile_of(name: str) -> Profile:
 def require_clarifying(workflow: Workflow) -> None:
     """Raise if the workflow is past its clarify stage."""
     if not isinstance(workflow.at, Clarifying):
-        raise WorkflowRefused(
+        raise WorkflowRefused.see_status(
+            workflow.slug,
             "invalid_transition",
             f"{workflow.slug} is already clarified; it is at {workflow.stage.value}",
-            next_command=f"loopwright status {workflow.slug}",
         )
 
 

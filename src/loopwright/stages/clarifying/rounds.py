@@ -14,7 +14,7 @@ from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
-from loopwright.stages.context import Context, Tell, documents_of, tell_nothing
+from loopwright.stages.context import Context, Tell, documents_of, ignore_progress
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
@@ -61,7 +61,7 @@ def clarify_change(
     context: Context,
     name: str,
     request: ClarifyRequest,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> ClarifyReport:
     """Start or continue the workflow of this name, and ask its next question; an open question is asked again.
@@ -123,7 +123,7 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> ClarifyRepo
     spec = require_spec(opened.facts())
     reported = reply.ambiguity
     # An agent fills only empty sections: a person may have written the others.
-    written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.says(name)})
+    written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.is_filled(name)})
     if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
         # If an agent asks nothing while the spec is unclear, a built-in question follows: agents cannot end the stage.
         reply = _built_in_question(context, opened.workflow, written)

@@ -68,7 +68,7 @@ def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]
     return deltas
 
 
-def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tell: Tell) -> None:
+def report_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tell: Tell) -> None:
     """List other active changes of the same requirements; that does not stop the plan."""
     for other, conflicts in rivals_of(context.layout, change_id, {delta.domain: delta for delta in deltas}).items():
         names = ", ".join(f"'{conflict.requirement}'" for conflict in conflicts[:3])
@@ -76,17 +76,17 @@ def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tel
 
 
 def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:
-    slug, spec, say = opened.workflow.slug, require_spec(facts, opened.workflow), documents_of(context)
+    slug, spec, catalogue = opened.workflow.slug, require_spec(facts, opened.workflow), documents_of(context)
     pages: dict[str, bytes] = {
-        CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, list(deltas), say),
-        prd_of(slug): composing.prd(slug, spec, facts.requirements, say).render(),
+        CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, list(deltas), catalogue),
+        prd_of(slug): composing.prd(slug, spec, facts.requirements, catalogue).render(),
     }
     if isinstance(facts.slices, Slices):
         slices = facts.slices
-        pages[PLAN_DOCUMENTS["development_plan"]] = composing.development_plan(slug, slices, say).render()
-        pages[PLAN_DOCUMENTS["test_plan"]] = composing.test_plan(slug, slices, say).render()
-        pages[test_spec_of(slug)] = composing.test_spec(slug, spec, slices, say).render()
-        pages[CHANGE_DOCUMENTS["tasks"]] = composing.tasks(slug, slices, say).render()
+        pages[PLAN_DOCUMENTS["development_plan"]] = composing.development_plan(slug, slices, catalogue).render()
+        pages[PLAN_DOCUMENTS["test_plan"]] = composing.test_plan(slug, slices, catalogue).render()
+        pages[test_spec_of(slug)] = composing.test_spec(slug, spec, slices, catalogue).render()
+        pages[CHANGE_DOCUMENTS["tasks"]] = composing.tasks(slug, slices, catalogue).render()
     return pages
 
 

@@ -76,8 +76,8 @@ def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedP
     )
 
     def keep(opened: Opened, answer: AgentReply[PlanReply]) -> ComposedPlan:
-        say, source = documents_of(session.context), f"spec.md, by {answer.by}"
-        opened.write(drafted(workflow.slug, answer.reply, domains, source, say), answer.by or "tool")
+        catalogue, source = documents_of(session.context), f"spec.md, by {answer.by}"
+        opened.write(drafted(workflow.slug, answer.reply, domains, source, catalogue), answer.by or "tool")
         rounds = opened.workflow.plan_rounds
         taken = PlanRound(number=rounds[-1].number + 1 if rounds else 1)
         opened.apply(e.PlanRoundTaken(round=taken), "tool")

@@ -14,10 +14,10 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.building.controls import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
-from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
+from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.planning.documents import compose, tell_rivals, write_skeletons
+from loopwright.stages.planning.documents import compose, report_rivals, write_skeletons
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession
 from loopwright.stages.planning.rounds import plan_in_rounds
 from loopwright.stages.planning.state import PlanRequest, PlanState, read_plan
@@ -56,7 +56,7 @@ def plan_change(
     context: Context,
     name: str,
     request: PlanRequest,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> WorkflowView:
     """Plan a workflow, run the checks of the plan on the base, and ask a person to approve it.
@@ -84,7 +84,7 @@ def plan_change(
         # The person may have edited the plan between the last round and their answer.
         with workflows_of(context).changing(slug) as opened:
             planned = ComposedPlan(compose(context, opened, specs), read_plan(opened))
-    tell_rivals(context, planned.state.workflow.change_id, planned.deltas, tell)
+    report_rivals(context, planned.state.workflow.change_id, planned.deltas, tell)
     _, controls = run_on_base(context, planned.state.snapshot, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
         if controls:
@@ -172,8 +172,8 @@ def _enter_stage(opened: Opened) -> None:
         case Reviewing():
             opened.apply(c.Enter(transition=Transition.REVIEW_PLAN, standing=opened.standing()), "tool")
         case _:
-            raise WorkflowRefused(
+            raise WorkflowRefused.see_status(
+                opened.workflow.slug,
                 "invalid_transition",
                 f"{opened.workflow.slug} is at {opened.workflow.stage.value}, and cannot be planned at this stage",
-                next_command=f"loopwright status {opened.workflow.slug}",
             )

@@ -138,11 +138,7 @@ def require_spec(facts: Facts, workflow: Workflow) -> Spec:
     """The spec; `WorkflowRefused` if it is missing or unreadable."""
     if isinstance(facts.spec, Spec):
         return facts.spec
-    raise WorkflowRefused(
-        "build_requires_workflow_plan_artifacts",
-        f"{facts.spec_sentence}",
-        next_command=f"loopwright status {workflow.slug}",
-    )
+    raise WorkflowRefused.see_status(workflow.slug, "build_requires_workflow_plan_artifacts", f"{facts.spec_sentence}")
 
 
 def _taken_over(opened: Opened) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from loopwright.workflow.documents.record import Record
 from loopwright.workflow.manifest import ManifestRow, merged
 from loopwright.workflow.manifest import render as render_manifest
 from loopwright.workflow.model import Stage, Workflow
-from loopwright.workflow.reviewing import CodeReview, SmellReview, heard, heard_before
+from loopwright.workflow.reviewing import CodeReview, SmellReview, read_stored_answer, stored_answer
 from loopwright.workflow.store import Opened, Snapshot
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -94,10 +94,10 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     record = session.snapshot.facts.record
     builders = barred_from_review(context, record) if isinstance(record, Record) else frozenset()
     agent, prompt = _agent_for(session, role, builders), _prompt(context, workflow, role, risk)
-    letters = _letters(context, workflow, session.work)
+    mailbox_files = _mailbox_files(context, workflow, session.work)
     inputs = {"prompt": prompt, "patch": sha256(session.work.since_commit), "reviewer": agent}
-    shown = digest_of(inputs | {name: sha256(data) for name, data in letters.items()})
-    before = heard_before(session.kept[SUPPORT[role]], kind, shown)
+    shown = digest_of(inputs | {name: sha256(data) for name, data in mailbox_files.items()})
+    before = read_stored_answer(session.kept[SUPPORT[role]], kind, shown)
     if before is not None:
         session.tell(f"the {role.value} {before[1]} has already reviewed this version of the work")
         return ReviewerAnswer(*before)
@@ -107,12 +107,12 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     request = AgentRequest(agent=agent, role=role, prompt=prompt, form=json_form(kind), number=taken)
     call = StageCall(
         workflow=workflow, stage=Stage.REVIEW, name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}",
-        sandbox=session.work.sandbox(context), letters=letters, spending=session.request.spending, barred=builders,
-        tell=session.tell,
+        sandbox=session.work.sandbox(context), mailbox_files=mailbox_files, spending=session.request.spending,
+        barred=builders, tell=session.tell,
     )  # fmt: skip
 
     def keep(opened: Opened, answer: AgentReply[_T]) -> ReviewerAnswer[_T]:
-        opened.write({SUPPORT[role]: heard(answer.reply, answer.by, shown)}, answer.by)
+        opened.write({SUPPORT[role]: stored_answer(answer.reply, answer.by, shown)}, answer.by)
         return ReviewerAnswer(answer.reply, answer.by)
 
     try:
@@ -162,10 +162,10 @@ def _prompt(context: Context, workflow: Workflow, role: Role, risk: RiskVerdict)
     )
 
 
-def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
+def _mailbox_files(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
     """The files in the mailbox of a reviewer: the patch, and the documents that the manifest lists."""
     paths = context.layout.workflow(workflow.slug, workflow.change)
-    letters: dict[str, bytes] = {"reviewed.patch": work.patch}
+    mailbox_files: dict[str, bytes] = {"reviewed.patch": work.patch}
     rows = []
     for name, kind, reason in (
         ("spec.md", "spec", "what was requested"),
@@ -174,8 +174,10 @@ def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, byt
     ):
         path = paths.document(name)
         if path.is_file():
-            letters[f"context/{name}"] = path.read_bytes()
+            mailbox_files[f"context/{name}"] = path.read_bytes()
             rows.append(
                 ManifestRow(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
             )
-    return letters | {"context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in letters))}
+    return mailbox_files | {
+        "context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in mailbox_files))
+    }

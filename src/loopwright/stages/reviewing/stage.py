@@ -13,8 +13,8 @@ from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
 from loopwright.reflection.store import read_reflections
 from loopwright.stages.agent_choice import builder_behind
-from loopwright.stages.building.built import built
-from loopwright.stages.context import Context, Tell, tell_nothing, workflows_of
+from loopwright.stages.building.built import built, require_verified
+from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
 from loopwright.stages.reviewing.mechanical import TOOL, objections_to, risk_of
@@ -42,7 +42,7 @@ def review_change(
     context: Context,
     name: str,
     request: ReviewRequest,
-    tell: Tell = tell_nothing,
+    tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> WorkflowView:
     """Review a built workflow and record the verdict of an agent, of a person (`request.verdict`), or of Loopwright.
@@ -56,9 +56,7 @@ def review_change(
     with workflows_of(context).changing(slug) as opened:
         _enter(opened)
         snapshot, kept = opened.snapshot(), kept_answers(opened)
-    verified = snapshot.workflow.verification
-    if verified is None:
-        raise WorkflowRefused("review_gate_blocked", "no build was verified", next_command=f"loopwright build {slug}")
+    verified = require_verified(snapshot.workflow)
     session = ReviewSession(
         context=context, request=_with_reviewer(context, request, snapshot.facts), snapshot=snapshot,
         work=built(context, snapshot.workflow, verified), kept=kept, tell=tell,
@@ -93,10 +91,10 @@ def _enter(opened: Opened) -> None:
     if isinstance(opened.workflow.at, Reviewing):
         return
     if not isinstance(opened.workflow.at, Building):
-        raise WorkflowRefused(
+        raise WorkflowRefused.see_status(
+            opened.workflow.slug,
             "invalid_transition",
             f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is nothing to review",
-            next_command=f"loopwright status {opened.workflow.slug}",
         )
     opened.apply(c.Enter(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
 

@@ -17,7 +17,7 @@ from loopwright.workflow.living import Proof, SpecChecks, domains_of, living_of,
 Basis = Literal["checks", "signed", "none"]
 
 
-class Promise(msgspec.Struct, frozen=True, kw_only=True):
+class LivingRequirement(msgspec.Struct, frozen=True, kw_only=True):
     """A requirement of a living spec, with its proof."""
 
     name: str
@@ -49,7 +49,7 @@ class Domain(msgspec.Struct, frozen=True, kw_only=True):
     domain: str
     path: str
     purpose: str = ""
-    requirements: tuple[Promise, ...] = ()
+    requirements: tuple[LivingRequirement, ...] = ()
     problem: str = ""
 
     def summary(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Domain(msgspec.Struct, frozen=True, kw_only=True):
 
     def document(self) -> dict[str, Any]:
         """The whole spec, for programs."""
-        listed = [{**msgspec.to_builtins(promise), "basis": promise.basis} for promise in self.requirements]
+        listed = [{**msgspec.to_builtins(requirement), "basis": requirement.basis} for requirement in self.requirements]
         return {"domain": self.domain, "path": self.path, "purpose": self.purpose, "requirements": listed}
 
 
@@ -100,13 +100,13 @@ def _domain(context: Context, name: str) -> Domain:
     if living is None:
         return Domain(domain=name, path=path, problem="it is missing")
     checks = read_checks(layout.spec_checks(name), name)
-    promises = tuple(_promise(living, requirement, checks) for requirement in living.requirements)
-    return Domain(domain=name, path=path, purpose=living.purpose, requirements=promises)
+    requirements = tuple(_living_requirement(living, requirement, checks) for requirement in living.requirements)
+    return Domain(domain=name, path=path, purpose=living.purpose, requirements=requirements)
 
 
-def _promise(living: LivingSpec, requirement: Requirement, checks: SpecChecks) -> Promise:
+def _living_requirement(living: LivingSpec, requirement: Requirement, checks: SpecChecks) -> LivingRequirement:
     changes = (deed.change_id for deed in reversed(living.history) if deed.requirement == requirement.name)
-    return Promise(
+    return LivingRequirement(
         name=requirement.name,
         text=requirement.text,
         scenarios=tuple(scenario.name for scenario in requirement.scenarios),

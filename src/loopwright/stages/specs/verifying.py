@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.checking import check_runs, run_checks
 from loopwright.stages.context import Context
-from loopwright.stages.specs.living import Domain, Promise
+from loopwright.stages.specs.living import Domain, LivingRequirement
 from loopwright.workflow.living import Proof
 from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import CheckRun
@@ -18,7 +18,7 @@ from loopwright.workflow.verification import CheckRun
 Status = Literal["holds", "broken", "signed", "unchecked", "unavailable", "unreadable"]
 
 
-class CheckSaid(msgspec.Struct, frozen=True, kw_only=True):
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one check."""
 
     id: str
@@ -36,7 +36,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     requirement: str
     status: Status
     change_id: str = ""
-    checks: tuple[CheckSaid, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
     signed_by: tuple[str, ...] = ()
     why: str = ""
 
@@ -73,7 +73,7 @@ def verify_domains(context: Context, domains: list[Domain], cancellation: Cancel
         if domain.problem:
             why = f"{domain.path} is unreadable: {domain.problem}"
             verified.append(Verified(domain=domain.domain, requirement="(all)", status="unreadable", why=why))
-        verified += [_judged(context, domain.domain, promise, runs) for promise in domain.requirements]
+        verified += [_judged(context, domain.domain, requirement, runs) for requirement in domain.requirements]
     return verified
 
 
@@ -81,8 +81,8 @@ def _by_workflow(context: Context, domains: list[Domain]) -> dict[str, dict[str,
     """Each check once, by the workflow that added it: check ids are unique only in a workflow."""
     checks: dict[str, dict[str, Check]] = {}
     for domain in domains:
-        for promise in domain.requirements:
-            proof = promise.proof
+        for requirement in domain.requirements:
+            proof = requirement.proof
             if proof is not None and proof.checks and not _lacks_files(context, proof):
                 checks.setdefault(proof.workflow, {}).update({check.id: check for check in proof.checks})
     return checks
@@ -101,10 +101,14 @@ def _lacks_files(context: Context, proof: Proof) -> bool:
     return any(check.hidden for check in proof.checks) and not folder.is_dir()
 
 
-def _judged(context: Context, domain: str, promise: Promise, runs: dict[str, dict[str, CheckRun]]) -> Verified:
-    proof = promise.proof
-    verified = Verified(domain=domain, requirement=promise.name, status="unchecked", change_id=promise.change_id)
-    if proof is None or promise.basis == "none":
+def _judged(
+    context: Context, domain: str, requirement: LivingRequirement, runs: dict[str, dict[str, CheckRun]]
+) -> Verified:
+    proof = requirement.proof
+    verified = Verified(
+        domain=domain, requirement=requirement.name, status="unchecked", change_id=requirement.change_id
+    )
+    if proof is None or requirement.basis == "none":
         return verified
     signed = tuple(dict.fromkeys(signature.by for signature in proof.signed))
     if not proof.checks:
@@ -117,8 +121,8 @@ def _judged(context: Context, domain: str, promise: Promise, runs: dict[str, dic
     return replace(verified, status=status, checks=results, signed_by=signed)
 
 
-def _result(check: Check, run: CheckRun) -> CheckSaid:
+def _result(check: Check, run: CheckRun) -> CheckResult:
     command = "(hidden)" if check.hidden else check.command
-    return CheckSaid(
+    return CheckResult(
         id=check.id, command=command, passed=run.passed, exit_code=run.exit_code, run_id=run.run_id, tree=run.tree
     )

@@ -129,13 +129,13 @@ def _require_known(renames: Mapping[str, str], findings: Findings) -> None:
 
 def _take(taking: _Taking, candidate: Candidate) -> list[TakeoverRow]:
     """Import one candidate, all of it or nothing; with a row for the workflow and for each problem."""
-    claims = {name: taking.redactor.clean(claim).text for name, claim in candidate.said.items()}
+    claims = {name: taking.redactor.clean(claim).text for name, claim in candidate.claims.items()}
     origin = TakeoverOrigin(
         tool=taking.request.tool,
         name=candidate.name,
         path=shown(os.path.relpath(taking.top / candidate.path, taking.context.project)),
         digest=candidate.digest,
-        said=claims,
+        claims=claims,
     )
     row = _placed(taking, candidate, origin)
     if row.outcome != "taken":
@@ -193,7 +193,7 @@ def _existing_workflow(taking: _Taking, candidate: Candidate, origin: TakeoverOr
 
 def _claims(candidate: Candidate) -> str:
     """What the other tool recorded, as one line."""
-    return ", ".join(f"{name} {claim[:40]}" for name, claim in list(candidate.said.items())[:4])
+    return ", ".join(f"{name} {claim[:40]}" for name, claim in list(candidate.claims.items())[:4])
 
 
 def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str, bytes], list[TakeoverRow]]:
@@ -235,4 +235,5 @@ def _begin(
         change=candidate.change if candidate.change != f"chg-{slug}" else "",
         documents={name: sha256(data) for name, data in documents.items()},
     )
-    taking.store.begin(command, actor(), documents)
+    with taking.store.beginning(command, actor(), documents):
+        pass

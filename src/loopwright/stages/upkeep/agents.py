@@ -33,15 +33,15 @@ def _state(context: Context, name: str, needs: Needs) -> Symptom:
     if isinstance(program, Unusable):
         return Symptom(what, severity, program.why, program.fix)
     login = needs.is_logged_in(context.environment)
-    found = f"{shown(program.path)} {program.shown_version or '(version not reported)'}"
+    program_text = f"{shown(program.path)} {program.shown_version or '(version not reported)'}"
     if needs.has_login and login is None:
         own = agents.named.get(name, AgentSettings())
         # A login may exist in a variable of the user, or in a way that Loopwright does not know.
         unknown = needs.says_no_login or bool(own.env)
-        return Symptom(what, "note" if unknown else severity, f"{found}; no login found", needs.login)
+        return Symptom(what, "note" if unknown else severity, f"{program_text}; no login found", needs.login)
     login_text = f"login: {shown(login)}" if login else "no login needed"
     admitted = _admitted(context, name, needs)
-    return Symptom(what, "ok", f"{found}; {login_text}; its sandbox gets: {admitted}")
+    return Symptom(what, "ok", f"{program_text}; {login_text}; its sandbox gets: {admitted}")
 
 
 def _admitted(context: Context, name: str, needs: Needs) -> str:

@@ -108,14 +108,14 @@ def unneeded(context: Context, *, remove: bool = False) -> list[Path]:
 def left_by_hand(context: Context) -> dict[Path, str]:
     """Folders with work by hand that was not handed in, each with its loop."""
     loops = _loops_by_work(context)
-    unfinished = place.unfinished(context.wanted_sandbox_root(), context.project)
+    unfinished = place.unfinished(context.configured_sandbox_root(), context.project)
     return {SandboxFolders(folder).repo: loops[work] for folder, work in unfinished.items() if work in loops}
 
 
 def required_sandboxes(context: Context) -> frozenset[Path]:
     """Sandboxes with the only copy of work, of loops that are not completed or unknown: only a person removes them."""
     loops = _loops_by_work(context)
-    unfinished = place.unfinished(context.wanted_sandbox_root(), context.project)
+    unfinished = place.unfinished(context.configured_sandbox_root(), context.project)
     return frozenset(
         folder
         for folder, work in unfinished.items()
@@ -126,7 +126,7 @@ def required_sandboxes(context: Context) -> frozenset[Path]:
 
 def drop_finished_homes(context: Context) -> None:
     """Remove home folders of loops that ended or were deleted, and of other work whose process died."""
-    root = context.wanted_sandbox_root()
+    root = context.configured_sandbox_root()
     loops = _loops_by_work(context)
     for work in homes.works_with_homes(root, context.project):
         is_over = work not in loops or isinstance(_phase(context, loops[work]), Completed | Failed)

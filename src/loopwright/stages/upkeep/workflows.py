@@ -152,7 +152,8 @@ class _Checkup:
             profile=profile_of(context.settings.values.workflow.clarify),
             documents={name: sha256(kept) for name, kept in documents.items()},
         )
-        workflows_of(context).begin(command, actor(), documents)
+        with workflows_of(context).beginning(command, actor(), documents):
+            pass
         return "no line is intact, so the workflow starts again at clarify, with the existing documents"
 
     def _cut_short(self, workflow: Workflow) -> Iterator[Symptom]:

@@ -49,7 +49,7 @@ def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop
     lock = try_lock(context.layout.loop_worker(loop_id)) if stopped.worker is not None else None
     if lock is not None:
         try:
-            settle_after_a_dead_worker(context, loop_id, actor())
+            settle_after_a_dead_worker(context, loop_id)
         finally:
             lock.release()
     return stopped

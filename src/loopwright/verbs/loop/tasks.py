@@ -16,6 +16,7 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
+from loopwright.loop.store import OpenedLoop
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import NO_LIMITS, pending_task
 from loopwright.stages.loop_texts import checked_bytes, checked_text, required_text
@@ -37,15 +38,12 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
 def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: str | None = None) -> Loop:
     """Add a task at the end, or before another task."""
     _require_person_for_a_budget(context, request, "loop task add")
-    description, tool = (
-        required_text(context, "a task", request.description or ""),
-        checked_text(context, "the tool", request.tool or ""),
-    )
+    description = required_text(context, "a task", request.description or "")
+    tool = checked_text(context, "the tool", request.tool or "")
     with loops_of(context).changing(loop_id) as opened:
         task = pending_task(context, opened.loop, description, tool=tool, mode=request.mode or "write")
         opened.apply(e.TaskAdded(task=task, before=before), actor())
-        for change in _budget_changes(opened.loop, task.id, request.budget):
-            opened.apply(change, actor())
+        _set_budget(opened, task.id, request.budget)
         return opened.loop
 
 
@@ -60,8 +58,7 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
             # The rules refuse this, and list the existing tasks.
             return opened.apply(e.TaskRemoved(task_id=task_id), actor())
         # The budget may change while the task is held because of it; everything else only while no agent works on it.
-        for change in _budget_changes(opened.loop, task_id, request.budget):
-            opened.apply(change, actor())
+        _set_budget(opened, task_id, request.budget)
         edited = replace(
             task,
             description=task.description if description is None else description,
@@ -79,11 +76,10 @@ def _require_person_for_a_budget(context: Context, request: TaskRequest, command
         require_person(context.environment, command)
 
 
-def _budget_changes(loop: Loop, task_id: str, limits: Budget) -> tuple[c.Proposal, ...]:
-    if limits == NO_LIMITS:
-        return ()
-    own = loop.task_budgets.get(task_id, NO_LIMITS).but(limits)
-    return (e.TaskBudgetSet(task_id=task_id, budget=own),)
+def _set_budget(opened: OpenedLoop, task_id: str, limits: Budget) -> None:
+    if limits != NO_LIMITS:
+        budget = opened.loop.task_budgets.get(task_id, NO_LIMITS).but(limits)
+        opened.apply(e.TaskBudgetSet(task_id=task_id, budget=budget), actor())
 
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:

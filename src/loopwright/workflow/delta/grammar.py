@@ -28,15 +28,15 @@ class Fences:
         marker, length = "", 0
         for index, line in enumerate(lines):
             rest = line.strip(SPACE)
-            found = rest[:1] if rest[:1] in _FENCES and rest else ""
-            run = len(rest) - len(rest.lstrip(found)) if found else 0
+            fence = rest[:1] if rest[:1] in _FENCES and rest else ""
+            run = len(rest) - len(rest.lstrip(fence)) if fence else 0
             if self.open_at is None:
                 if run >= 3:
-                    marker, length, self.open_at = found, run, index
+                    marker, length, self.open_at = fence, run, index
                 self.inside.append(run >= 3)
                 continue
             self.inside.append(True)
-            if found == marker and run >= length and run == len(rest):
+            if fence == marker and run >= length and run == len(rest):
                 self.open_at = None
 
     def __getitem__(self, index: int) -> bool:
@@ -63,8 +63,8 @@ def boundary(line: str) -> int:
 
 def is_section(line: str, title: str) -> bool:
     """Whether a line starts the section with this title, in any case."""
-    found = heading(line)
-    return found is not None and found[0] == 2 and found[1].lower() == title
+    title_line = heading(line)
+    return title_line is not None and title_line[0] == 2 and title_line[1].lower() == title
 
 
 def plain_name(text: str) -> str:
@@ -123,7 +123,7 @@ def bullet(line: str) -> str | None:
 def body_text(lines: Sequence[str]) -> str:
     """The statement of a requirement: the text above the first heading, outside fences, without metadata lines."""
     fences = Fences(lines)
-    said: list[str] = []
+    statement: list[str] = []
     metadata: list[str] = []
     for index, line in enumerate(lines):
         if fences[index]:
@@ -132,11 +132,11 @@ def body_text(lines: Sequence[str]) -> str:
             break
         text = line.strip(SPACE)
         if text:
-            (metadata if _METADATA.match(text) else said).append(text)
-    return "\n".join(said or metadata)
+            (metadata if _METADATA.match(text) else statement).append(text)
+    return "\n".join(statement or metadata)
 
 
-def says_shall(text: str) -> bool:
+def is_binding(text: str) -> bool:
     """Whether a statement is binding, in OpenSpec's words."""
     return _SHALL.search(text) is not None
 

@@ -30,7 +30,7 @@ from loopwright.workflow.delta.write import new_living, write_living
 
 def base_of(living: LivingSpec | None) -> dict[str, str]:
     """The digests that a planned change stores."""
-    return {one.name: digest(one) for one in living.requirements} if living is not None else {}
+    return {requirement.name: digest(requirement) for requirement in living.requirements} if living is not None else {}
 
 
 def merged(living: LivingSpec | None, delta: Delta, *, change_id: str, base: Mapping[str, str]) -> Merged | Conflicts:
@@ -63,75 +63,78 @@ class _Merge:
         self.kept: list[Requirement | None] = list(self.spec.requirements)
         self.place: dict[str, int] = {}
         self.alike: dict[str, list[str]] = {}
-        for i, one in enumerate(self.spec.requirements):
-            self._know(one.name, i)
+        for i, requirement in enumerate(self.spec.requirements):
+            self._know(requirement.name, i)
         self.made: set[str] = set()  # names from this delta: the base does not have them
 
     def rename(self) -> None:
-        for one in self.delta.renamed:
-            found = self._untouched(one.old)
-            if found is None:
+        for rename in self.delta.renamed:
+            place = self._untouched(rename.old)
+            if place is None:
                 continue
-            at, old = found
-            near = self._near(one.new, but=one.old)
+            at, old = place
+            near = self._near(rename.new, but=rename.old)
             if near is not None:
-                self._conflict(one.new, f"'{one.old}' can't get this name: '{near}' already exists")
+                self._conflict(rename.new, f"'{rename.old}' can't get this name: '{near}' already exists")
                 continue
             end = len(lines_of(old.source).bare[0])
-            source = f"### Requirement: {one.new}{old.source[end:]}"
-            self.kept[at] = msgspec.structs.replace(old, name=one.new, source=source)
-            self._forget(one.old)
-            self._know(one.new, at)
-            self.made.add(one.new)
+            source = f"### Requirement: {rename.new}{old.source[end:]}"
+            self.kept[at] = msgspec.structs.replace(old, name=rename.new, source=source)
+            self._forget(rename.old)
+            self._know(rename.new, at)
+            self.made.add(rename.new)
 
     def remove(self) -> None:
-        for one in self.delta.removed:
-            found = self._untouched(one.name)
-            if found is not None:
-                self.kept[found[0]] = None
-                self._forget(one.name)
+        for removal in self.delta.removed:
+            place = self._untouched(removal.name)
+            if place is not None:
+                self.kept[place[0]] = None
+                self._forget(removal.name)
 
     def modify(self) -> None:
-        for one in self.delta.modified:
-            found = self._untouched(one.name)
-            if found is None:
+        for requirement in self.delta.modified:
+            place = self._untouched(requirement.name)
+            if place is None:
                 continue
-            at, old = found
-            lost = Counter(s.name for s in old.scenarios) - Counter(s.name for s in one.scenarios)
+            at, old = place
+            lost = Counter(s.name for s in old.scenarios) - Counter(s.name for s in requirement.scenarios)
             if lost:
                 names = ", ".join(f"'{name}'" for name in lost)
                 self._conflict(
-                    one.name, f"MODIFIED replaces the whole requirement, and would drop its scenarios {names}"
+                    requirement.name, f"MODIFIED replaces the whole requirement, and would drop its scenarios {names}"
                 )
                 continue
             blank = old.source[len(old.source.rstrip(SPACE)) :]
-            self.kept[at] = msgspec.structs.replace(one, source=self._ours(one.source) + blank)
+            self.kept[at] = msgspec.structs.replace(requirement, source=self._with_newlines(requirement.source) + blank)
 
     def add(self) -> None:
-        for one in self.delta.added:
-            near = self._near(one.name)
-            if near == one.name:
-                self._conflict(one.name, f"already exists{self._by(one.name)}")
+        for requirement in self.delta.added:
+            near = self._near(requirement.name)
+            if near == requirement.name:
+                self._conflict(requirement.name, f"already exists{self._by(requirement.name)}")
             elif near is not None:
-                self._conflict(one.name, f"already exists as '{near}'")
+                self._conflict(requirement.name, f"already exists as '{near}'")
             else:
-                self._know(one.name, len(self.kept))
-                self.kept.append(msgspec.structs.replace(one, source=self._ours(one.source) + self.spec.newline))
+                self._know(requirement.name, len(self.kept))
+                source = self._with_newlines(requirement.source) + self.spec.newline
+                self.kept.append(msgspec.structs.replace(requirement, source=source))
 
     def result(self, deeds: Sequence[Deed]) -> Merged | Conflicts:
         """Write the spec, read it back, and accept only what was read."""
-        kept = [one for one in self.kept if one is not None]
+        kept = [requirement for requirement in self.kept if requirement is not None]
         data = self._text(deeds).encode()
         spec = read_living(data)
         if isinstance(spec, UnreadableDelta):
             return self._refused("", f"the merged spec can't be read: {spec.problems[0].message}")
-        errors = [one for one in spec.remarks if one.level == "error"]
-        if not kept and any(one.code == "no_requirements" for one in errors):
+        errors = [problem for problem in spec.remarks if problem.level == "error"]
+        if not kept and any(problem.code == "no_requirements" for problem in errors):
             return self._refused(
                 "", "the change removes the last requirement of this spec; a person must delete the spec"
             )
         if errors:
-            return Conflicts(tuple(self._one("", f"the merged spec is invalid: {one.message}") for one in errors))
+            return Conflicts(
+                tuple(self._conflict_at("", f"the merged spec is invalid: {error.message}") for error in errors)
+            )
         for meant, read in zip(kept, spec.requirements, strict=False):
             if canonical(meant) != canonical(read):
                 return self._refused(meant.name, "can't be read back as written")
@@ -147,8 +150,9 @@ class _Merge:
         if not any(is_section(line, "requirements") for i, line in enumerate(head.bare) if not fences[i]):
             text = f"{ended(text, newline)}## Requirements{newline}"
         were = len(self.spec.requirements)
-        text += "".join(one.source for one in self.kept[:were] if one is not None)
-        added = [one.source for one in self.kept[were:] if one is not None]  # each with one line end
+        text += "".join(requirement.source for requirement in self.kept[:were] if requirement is not None)
+        # Each with one line end.
+        added = [requirement.source for requirement in self.kept[were:] if requirement is not None]
         if added or not self.spec.tail:
             text = ended(text, newline)
         text += "".join(source + newline for source in added)
@@ -189,23 +193,23 @@ class _Merge:
         """The requirement with that name, else one that differs only in case or spacing."""
         if name in self.place:
             return name
-        return next((one for one in self.alike.get(folded(name), ()) if one != but), None)
+        return next((known for known in self.alike.get(folded(name), ()) if known != but), None)
 
     def _by(self, name: str) -> str:
         last = next((deed for deed in reversed(self.spec.history) if deed.requirement == name), None)
         return f" ({last.change_id}: {last.operation})" if last is not None else ""
 
-    def _ours(self, source: str) -> str:
+    def _with_newlines(self, source: str) -> str:
         return source.replace("\n", self.spec.newline)
 
-    def _one(self, requirement: str, message: str) -> Conflict:
+    def _conflict_at(self, requirement: str, message: str) -> Conflict:
         return Conflict(self.delta.domain, requirement, message)
 
     def _conflict(self, requirement: str, message: str) -> None:
-        self.conflicts.append(self._one(requirement, message))
+        self.conflicts.append(self._conflict_at(requirement, message))
 
     def _refused(self, requirement: str, message: str) -> Conflicts:
-        return Conflicts((self._one(requirement, message),))
+        return Conflicts((self._conflict_at(requirement, message),))
 
 
 def conflicts_between(changes: Mapping[str, Sequence[Delta]]) -> tuple[Conflict, ...]:
@@ -223,5 +227,5 @@ def conflicts_between(changes: Mapping[str, Sequence[Delta]]) -> tuple[Conflict,
 
 
 def _both(by: Mapping[str, tuple[str, list[Operation]]]) -> str:
-    said = (f"{change_id}: {' and '.join(operations)}" for change_id, (_, operations) in sorted(by.items()))
-    return "; ".join(said)
+    parts = (f"{change_id}: {' and '.join(operations)}" for change_id, (_, operations) in sorted(by.items()))
+    return "; ".join(parts)

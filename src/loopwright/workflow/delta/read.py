@@ -80,7 +80,7 @@ def _living(text: SourceText, fences: Fences) -> LivingSpec:
     requirements = tuple(
         _requirement(text, start, stop, text.between(start, stop)) for start, stop in pairwise([*starts, end])
     )
-    titles = (found[1] for i, line in enumerate(lines) if not fences[i] and (found := heading(line)) and found[0] == 1)
+    titles = (title[1] for i, line in enumerate(lines) if not fences[i] and (title := heading(line)) and title[0] == 1)
     return LivingSpec(
         title=next(titles, ""),
         purpose=purpose_in(lines, masked=False),
@@ -131,12 +131,12 @@ class _DeltaReader:
         return msgspec.structs.replace(delta, remarks=problems)
 
     def _sections(self) -> Iterator[_Section]:
-        found = [
+        headings = [
             (i, top[1])
             for i, line in enumerate(self.lines)
             if not self.fences[i] and (top := heading(line)) is not None and top[0] == 2
         ]
-        for (start, title), (end, _) in pairwise([*found, (len(self.lines), "")]):
+        for (start, title), (end, _) in pairwise([*headings, (len(self.lines), "")]):
             yield _Section(title, _TITLES.get(title.lower()), start + 1, end)
 
     def _orphans(self, sections: list[_Section]) -> None:
@@ -168,17 +168,19 @@ class _DeltaReader:
                 cut = next(
                     (i for i in range(start + 1, stop) if not self.fences[i] and boundary(self.lines[i]) == 2), stop
                 )
-                one = _requirement(self.text, start, cut, "")
-                source = "\n".join(self.lines[start : one.lines[1]]).rstrip(SPACE)
-                yield msgspec.structs.replace(one, source=source)
+                requirement = _requirement(self.text, start, cut, "")
+                source = "\n".join(self.lines[start : requirement.lines[1]]).rstrip(SPACE)
+                yield msgspec.structs.replace(requirement, source=source)
 
     def _removed(self, sections: list[_Section]) -> Iterator[Removed]:
-        blocks = {one.lines[0] - 1: one for one in self._blocks(sections, "removed")}
+        blocks = {requirement.lines[0] - 1: requirement for requirement in self._blocks(sections, "removed")}
         for section in sections:
             for i in range(section.start, section.end) if section.kind == "removed" else ():
                 if i in blocks:
                     body = blocks[i].source.split("\n")[1:]
-                    yield Removed(blocks[i].name, _said(body, "Reason"), _said(body, "Migration"), i + 1)
+                    yield Removed(
+                        blocks[i].name, _labelled_text(body, "Reason"), _labelled_text(body, "Migration"), i + 1
+                    )
                     continue
                 behind = None if self.fences[i] else bullet(self.lines[i])
                 name = None if behind is None else quoted_name(behind)
@@ -226,15 +228,15 @@ def _side_of(line: str) -> tuple[str, str | None]:
     return (side, quoted_name(quoted)) if mark and side in ("FROM", "TO") else ("", None)
 
 
-def _said(lines: list[str], label: str) -> str:
+def _labelled_text(lines: list[str], label: str) -> str:
     """The text after `**Label**:`, up to the next label or blank line."""
-    said: list[str] = []
+    parts: list[str] = []
     for line in lines:
         text = line.strip(SPACE)
         if text.lower().startswith(f"**{label.lower()}**:"):
-            said.append(text[len(label) + 5 :].strip(SPACE))
-        elif said and (not text or text.startswith("**") or quoted_name(bullet(line) or "") is not None):
+            parts.append(text[len(label) + 5 :].strip(SPACE))
+        elif parts and (not text or text.startswith("**") or quoted_name(bullet(line) or "") is not None):
             break
-        elif said:
-            said.append(text)
-    return " ".join(part for part in said if part)
+        elif parts:
+            parts.append(text)
+    return " ".join(part for part in parts if part)

@@ -87,14 +87,14 @@ def deeds_of(delta: Delta, change_id: str) -> tuple[Deed, ...]:
     """The history lines of a delta, in merge order."""
     renamed = [
         Deed(change_id, operation, name)
-        for one in delta.renamed
-        for operation, name in ((Operation.RENAMED_FROM, one.old), (Operation.RENAMED_TO, one.new))
+        for rename in delta.renamed
+        for operation, name in ((Operation.RENAMED_FROM, rename.old), (Operation.RENAMED_TO, rename.new))
     ]
     return (
         *renamed,
-        *(Deed(change_id, Operation.REMOVED, one.name) for one in delta.removed),
-        *(Deed(change_id, Operation.MODIFIED, one.name) for one in delta.modified),
-        *(Deed(change_id, Operation.ADDED, one.name) for one in delta.added),
+        *(Deed(change_id, Operation.REMOVED, removal.name) for removal in delta.removed),
+        *(Deed(change_id, Operation.MODIFIED, requirement.name) for requirement in delta.modified),
+        *(Deed(change_id, Operation.ADDED, requirement.name) for requirement in delta.added),
     )
 
 
@@ -122,17 +122,17 @@ def with_deeds(tail: str, deeds: Iterable[Deed], newline: Newline) -> str:
     """The end of a spec with these lines added to its history; the rest is unchanged."""
     text = lines_of(tail)
     fences = Fences(text.bare)
-    said = "".join(f"- {deed.change_id} | {deed.operation} | {deed.requirement}{newline}" for deed in deeds)
+    entries = "".join(f"- {deed.change_id} | {deed.operation} | {deed.requirement}{newline}" for deed in deeds)
     title = next((i for i, line in enumerate(text.bare) if not fences[i] and heading(line) == (2, TITLE)), None)
     if title is None:
-        return ended(tail, newline) + f"## {TITLE}{newline}{newline}{said}"
+        return ended(tail, newline) + f"## {TITLE}{newline}{newline}{entries}"
     end = title + 1
     while end < len(text.bare) and (fences[end] or not 1 <= boundary(text.bare[end]) <= 2):
         end += 1
     while not text.bare[end - 1].strip(SPACE):
         end -= 1
     before, after = text.between(0, end), text.between(end, len(text.bare))
-    return (before if before.endswith(("\n", "\r")) else before + newline) + said + after
+    return (before if before.endswith(("\n", "\r")) else before + newline) + entries + after
 
 
 def ended(text: str, newline: Newline) -> str:

@@ -10,8 +10,8 @@ from loopwright.workflow.delta.grammar import (
     boundary,
     folded,
     heading,
+    is_binding,
     requirement_name,
-    says_shall,
 )
 from loopwright.workflow.delta.intake import SourceText
 from loopwright.workflow.delta.model import Delta, DeltaProblem, Requirement
@@ -23,29 +23,30 @@ _DELTA_TITLES = {f"{kind} requirements" for kind in ("added", "modified", "remov
 def delta_problems(delta: Delta) -> Iterator[DeltaProblem]:
     """Problems of the entries of a delta, and contradictions between them."""
     for kind, blocks in (("ADDED", delta.added), ("MODIFIED", delta.modified)):
-        for one in blocks:
-            yield from _requirement_problems(one, kind)
-        yield from _twice(((one.name, one.lines[0]) for one in blocks), kind)
-    yield from _twice(((one.name, one.line) for one in delta.removed), "REMOVED")
-    yield from _twice(((one.old, one.line) for one in delta.renamed), "RENAMED FROM")
-    yield from _twice(((one.new, one.line) for one in delta.renamed), "RENAMED TO")
+        for requirement in blocks:
+            yield from _requirement_problems(requirement, kind)
+        yield from _twice(((requirement.name, requirement.lines[0]) for requirement in blocks), kind)
+    yield from _twice(((removal.name, removal.line) for removal in delta.removed), "REMOVED")
+    yield from _twice(((rename.old, rename.line) for rename in delta.renamed), "RENAMED FROM")
+    yield from _twice(((rename.new, rename.line) for rename in delta.renamed), "RENAMED TO")
     yield from _contradictions(delta)
     if delta.purpose:
         yield from _purpose_problems(delta.purpose, 1)
 
 
-def _requirement_problems(one: Requirement, kind: str) -> Iterator[DeltaProblem]:
-    yield from _text_problems(one, f"{kind} '{one.name}'")
-    if not any(scenario.text for scenario in one.scenarios):
-        why = " with steps" if one.scenarios else ""
-        yield DeltaProblem(one.lines[0], "no_scenario", f"{kind} '{one.name}' has no `#### Scenario:`{why}")
+def _requirement_problems(requirement: Requirement, kind: str) -> Iterator[DeltaProblem]:
+    yield from _text_problems(requirement, f"{kind} '{requirement.name}'")
+    if not any(scenario.text for scenario in requirement.scenarios):
+        why = " with steps" if requirement.scenarios else ""
+        message = f"{kind} '{requirement.name}' has no `#### Scenario:`{why}"
+        yield DeltaProblem(requirement.lines[0], "no_scenario", message)
 
 
-def _text_problems(one: Requirement, name: str) -> Iterator[DeltaProblem]:
-    line = one.lines[0]
-    if not one.text:
+def _text_problems(requirement: Requirement, name: str) -> Iterator[DeltaProblem]:
+    line = requirement.lines[0]
+    if not requirement.text:
         yield DeltaProblem(line, "no_text", f"{name} has no text between its name and its first scenario")
-    elif not says_shall(one.text):
+    elif not is_binding(requirement.text):
         yield DeltaProblem(line, "no_shall", f"{name} does not say SHALL or MUST", "warning")
 
 
@@ -58,9 +59,9 @@ def _twice(names: Iterable[tuple[str, int]], where: str) -> Iterator[DeltaProble
 
 
 def _contradictions(delta: Delta) -> Iterator[DeltaProblem]:
-    added = {one.name for one in delta.added}
-    modified = {one.name: one.lines[0] for one in delta.modified}
-    removed = {one.name: one.line for one in delta.removed}
+    added = {requirement.name for requirement in delta.added}
+    modified = {requirement.name: requirement.lines[0] for requirement in delta.modified}
+    removed = {removal.name: removal.line for removal in delta.removed}
     for name, line in modified.items():
         if name in removed:
             yield DeltaProblem(line, "contradiction", f"'{name}' is both MODIFIED and REMOVED")
@@ -69,14 +70,15 @@ def _contradictions(delta: Delta) -> Iterator[DeltaProblem]:
     for name in added & removed.keys():
         yield DeltaProblem(removed[name], "contradiction", f"'{name}' is both ADDED and REMOVED")
     gone = {folded(name) for name in removed}
-    for one in delta.renamed:
-        if folded(one.old) in gone:
-            yield DeltaProblem(one.line, "contradiction", f"'{one.old}' is both RENAMED and REMOVED")
-        if one.old in modified:
-            message = f"MODIFIED names '{one.old}', which is renamed; name it '{one.new}' there"
-            yield DeltaProblem(modified[one.old], "contradiction", message)
-        if one.new in added:
-            yield DeltaProblem(one.line, "contradiction", f"'{one.new}' is both ADDED and the new name of '{one.old}'")
+    for rename in delta.renamed:
+        if folded(rename.old) in gone:
+            yield DeltaProblem(rename.line, "contradiction", f"'{rename.old}' is both RENAMED and REMOVED")
+        if rename.old in modified:
+            message = f"MODIFIED names '{rename.old}', which is renamed; name it '{rename.new}' there"
+            yield DeltaProblem(modified[rename.old], "contradiction", message)
+        if rename.new in added:
+            message = f"'{rename.new}' is both ADDED and the new name of '{rename.old}'"
+            yield DeltaProblem(rename.line, "contradiction", message)
 
 
 def structure_problems(text: SourceText, fences: Fences) -> Iterator[DeltaProblem]:
@@ -124,8 +126,8 @@ def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requir
         if not any(outline.content(scenario) for scenario in outline.below(child)):
             message = f"'{outline.titles[child]}' has no `#### Scenario:` with steps"
             yield DeltaProblem(outline.lines[child] + 1, "no_scenario", message)
-    for one in requirements:
-        yield from _text_problems(one, f"'{one.name}'")
+    for requirement in requirements:
+        yield from _text_problems(requirement, f"'{requirement.name}'")
 
 
 def _purpose_problems(purpose: str, line: int) -> Iterator[DeltaProblem]:
@@ -148,14 +150,14 @@ class _Outline:
         self._children: list[list[int]] = []
         above: list[int] = []
         for i, line in enumerate(text.bare):
-            found = None if fences[i] else heading(line)
-            if found is None:
+            title = None if fences[i] else heading(line)
+            if title is None:
                 continue
-            while above and self._levels[above[-1]] >= found[0]:
+            while above and self._levels[above[-1]] >= title[0]:
                 above.pop()
             self.lines.append(i)
-            self._levels.append(found[0])
-            self.titles.append(found[1])
+            self._levels.append(title[0])
+            self.titles.append(title[1])
             self._children.append([])
             if above:
                 self._children[above[-1]].append(len(self.lines) - 1)

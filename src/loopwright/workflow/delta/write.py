@@ -11,7 +11,7 @@ from loopwright.workflow.delta.read import read_living
 
 def write_living(spec: LivingSpec) -> bytes:
     """The bytes of a living spec; unchanged parts are byte for byte as read."""
-    return (spec.head + "".join(one.source for one in spec.requirements) + spec.tail).encode()
+    return (spec.head + "".join(requirement.source for requirement in spec.requirements) + spec.tail).encode()
 
 
 def new_living(domain: str, purpose: str) -> LivingSpec:
@@ -21,21 +21,23 @@ def new_living(domain: str, purpose: str) -> LivingSpec:
     if purpose and "<!--" not in purpose:
         spec = read_living(text.format(domain, purpose).encode())
         fits = isinstance(spec, LivingSpec) and spec.purpose == purpose and not spec.tail
-        if isinstance(spec, LivingSpec) and fits and all(one.code != "no_purpose" for one in spec.remarks):
+        if isinstance(spec, LivingSpec) and fits and all(problem.code != "no_purpose" for problem in spec.remarks):
             return spec
     head = text.format(domain, plain)
     return LivingSpec(title=f"{domain} Specification", purpose=plain, head=head, requirements=(), tail="")
 
 
-def composed(change_id: str, deltas: Sequence[Delta], say: Catalogue = ENGLISH) -> bytes:
+def composed(change_id: str, deltas: Sequence[Delta], catalogue: Catalogue = ENGLISH) -> bytes:
     """`spec-delta.md` for people, never read back: a table of counts, then the domains by name."""
     ordered = sorted(deltas, key=lambda delta: delta.domain)
     rows = [
-        f"| {one.domain} | {len(one.added)} | {len(one.modified)} | {len(one.removed)} | {len(one.renamed)} |"
-        for one in ordered
+        f"| {delta.domain} | {len(delta.added)} | {len(delta.modified)} | {len(delta.removed)} | {len(delta.renamed)} |"
+        for delta in ordered
     ]
-    table = "\n".join([say.words("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows])
-    parts = [say.words("# Spec delta of {change_id}", change_id=change_id), table]
+    table = "\n".join(
+        [catalogue.words("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows]
+    )
+    parts = [catalogue.words("# Spec delta of {change_id}", change_id=change_id), table]
     for delta in ordered:
         parts += [f"## {delta.domain}", *_parts(delta)]
     return ("\n\n".join(parts) + "\n").encode()
@@ -46,16 +48,16 @@ def _parts(delta: Delta) -> Iterator[str]:
         yield f"**Purpose**: {delta.purpose}"
     if delta.renamed:
         yield "**RENAMED**"
-        yield "\n".join(f"- {one.old} → {one.new}" for one in delta.renamed)
+        yield "\n".join(f"- {rename.old} → {rename.new}" for rename in delta.renamed)
     if delta.removed:
         yield "**REMOVED**"
         yield "\n".join(
-            f"- {one.name}" + "".join(f" ({what})" for what in (one.reason, one.migration) if what)
-            for one in delta.removed
+            f"- {removal.name}" + "".join(f" ({what})" for what in (removal.reason, removal.migration) if what)
+            for removal in delta.removed
         )
     if delta.modified:
         yield "**MODIFIED**"
-        yield from (one.source for one in delta.modified)
+        yield from (requirement.source for requirement in delta.modified)
     if delta.added:
         yield "**ADDED**"
-        yield from (one.source for one in delta.added)
+        yield from (requirement.source for requirement in delta.added)

@@ -67,12 +67,12 @@ class Page(msgspec.Struct, frozen=True):
     def section(self, name: str) -> Section | None:
         """The section with this name, in any case."""
         wanted = name.casefold()
-        return next((one for one in self.sections if one.name.casefold() == wanted), None)
+        return next((section for section in self.sections if section.name.casefold() == wanted), None)
 
     def text_of(self, name: str) -> str:
         """The text of a section; empty if the section is missing."""
-        found = self.section(name)
-        return found.text if found is not None else ""
+        section = self.section(name)
+        return section.text if section is not None else ""
 
     def with_section(self, name: str, body: str) -> Page:
         """The page with this text in the section; a new section comes last."""
@@ -80,7 +80,8 @@ class Page(msgspec.Struct, frozen=True):
         if self.section(name) is None:
             return replace(self, sections=(*self._ended(), fresh))
         wanted = name.casefold()
-        return replace(self, sections=tuple(fresh if one.name.casefold() == wanted else one for one in self.sections))
+        sections = (fresh if section.name.casefold() == wanted else section for section in self.sections)
+        return replace(self, sections=tuple(sections))
 
     def with_frontmatter(self, **values: Value) -> Page:
         """The page with these keys set."""
@@ -91,7 +92,7 @@ class Page(msgspec.Struct, frozen=True):
 
     def render(self) -> bytes:
         """The file's bytes."""
-        text = self.front_raw + self.preamble + "".join(one.raw for one in self.sections)
+        text = self.front_raw + self.preamble + "".join(section.raw for section in self.sections)
         text = text.rstrip("\n") + "\n"
         return (text.replace("\n", "\r\n") if self.crlf else text).encode()
 
@@ -152,12 +153,12 @@ def _front(text: str) -> tuple[str, dict[str, Value], str]:
             raise NotAPage(PageProblem(1, "the frontmatter starts here and does not end: a line of '---' is missing"))
     raw = text[: end + 5]
     try:
-        found = read_nodes(raw[4:-4].encode()) if raw[4:-4].strip() else YamlMapping((), 1)
+        nodes = read_nodes(raw[4:-4].encode()) if raw[4:-4].strip() else YamlMapping((), 1)
     except YamlProblem as problem:
         raise NotAPage(PageProblem(problem.line + 1, f"frontmatter: {problem.message}")) from problem
-    if not isinstance(found, YamlMapping):
+    if not isinstance(nodes, YamlMapping):
         raise NotAPage(PageProblem(2, "the frontmatter is not a list of keys and values"))
-    return raw, {key.text: _value(node) for key, node in found.entries}, text[end + 5 :]
+    return raw, {key.text: _value(node) for key, node in nodes.entries}, text[end + 5 :]
 
 
 def _value(node: Node) -> Value:
@@ -175,10 +176,10 @@ def _sections(text: str, first: int) -> tuple[str, list[Section]]:
     if not starts:
         return text, []
     ends = [start for start, _, _ in starts[1:]] + [len(text)]
-    found = [
+    sections = [
         Section(name, first + number, text[start:end]) for (start, number, name), end in zip(starts, ends, strict=True)
     ]
-    return text[: starts[0][0]], found
+    return text[: starts[0][0]], sections
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, str]]:

@@ -34,8 +34,8 @@ class Record(msgspec.Struct, frozen=True):
     @property
     def actors(self) -> tuple[str, ...]:
         """The actors who did any part of the work."""
-        found = self.page.frontmatter.get("actor_id", "")
-        return (found, *found.split(_AND)) if isinstance(found, str) else ()
+        names = self.page.frontmatter.get("actor_id", "")
+        return (names, *names.split(_AND)) if isinstance(names, str) else ()
 
 
 def actors_in(*names: str) -> str:
@@ -44,12 +44,14 @@ def actors_in(*names: str) -> str:
 
 
 def write_record(
-    slug: str, values: Mapping[str, Value], sections: Mapping[str, str], say: Catalogue = ENGLISH
+    slug: str, values: Mapping[str, Value], sections: Mapping[str, str], catalogue: Catalogue = ENGLISH
 ) -> bytes:
     """The record's bytes."""
-    page = new_page(say.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS})
+    page = new_page(
+        catalogue.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS}
+    )
     for name in SECTIONS:
-        page = page.with_section(name, say.translate(sections.get(name, "")) or say.words("(nothing)"))
+        page = page.with_section(name, catalogue.translate(sections.get(name, "")) or catalogue.words("(nothing)"))
     return page.render()
 
 
@@ -89,15 +91,15 @@ class Ledger(msgspec.Struct, frozen=True):
     @property
     def blocking(self) -> tuple[Delegation, ...]:
         """Active delegations that block the review."""
-        return tuple(one for one in self.active if one.blocking)
+        return tuple(delegation for delegation in self.active if delegation.blocking)
 
     def taking(self, entries: tuple[Delegation, ...]) -> Ledger:
         """The ledger with these entries: a known id is updated, a finished entry moves to the history."""
-        known = {one.id: one for one in self.active} | {one.id: one for one in entries}
-        over = tuple(one for one in known.values() if one.status != "active")
-        gone = {one.id for one in over}
-        history = tuple(one for one in self.history if one.id not in gone) + over
-        return Ledger(tuple(one for one in known.values() if one.status == "active"), history)
+        known = {delegation.id: delegation for delegation in (*self.active, *entries)}
+        over = tuple(delegation for delegation in known.values() if delegation.status != "active")
+        gone = {delegation.id for delegation in over}
+        history = tuple(delegation for delegation in self.history if delegation.id not in gone) + over
+        return Ledger(tuple(delegation for delegation in known.values() if delegation.status == "active"), history)
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -108,10 +110,10 @@ class _File(msgspec.Struct, frozen=True):
 def read_ledger(data: bytes) -> Ledger | None:
     """The ledger in these bytes; None if they are invalid."""
     try:
-        found = msgspec.json.decode(data, type=_File)
+        file = msgspec.json.decode(data, type=_File)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return Ledger((), tuple(found.history)).taking(tuple(found.delegations))
+    return Ledger((), tuple(file.history)).taking(tuple(file.delegations))
 
 
 def render_ledger(ledger: Ledger) -> bytes:

@@ -61,21 +61,19 @@ class Spec(msgspec.Struct, frozen=True):
         """Questions without an answer."""
         return tuple(item for item in self.items if item.status == "open")
 
-    def says(self, name: str) -> bool:
+    def is_filled(self, name: str) -> bool:
         """Whether a section has content that is not a placeholder."""
         return not is_placeholder(self.page.text_of(name))
-
-    def lines(self, name: str) -> tuple[str, ...]:
-        """The entries of a section's list; a paragraph is one entry."""
-        return entries(self.page.text_of(name))
 
     @property
     def domains(self) -> tuple[str, ...]:
         """The spec domains: from the section, else from the frontmatter, else `general`."""
-        named = tuple(line.strip("`") for line in self.lines(DOMAINS)) if self.says(DOMAINS) else ()
+        named = (
+            tuple(line.strip("`") for line in entries(self.page.text_of(DOMAINS))) if self.is_filled(DOMAINS) else ()
+        )
         if not named:
-            found = self.page.frontmatter.get("target_domains", [])
-            named = tuple(found if isinstance(found, list) else [found])
+            target = self.page.frontmatter.get("target_domains", [])
+            named = tuple(target if isinstance(target, list) else [target])
         return tuple(dict.fromkeys(name for name in named if name)) or ("general",)
 
     def next_item_id(self) -> str:
@@ -115,11 +113,11 @@ class Spec(msgspec.Struct, frozen=True):
         return Spec(page.with_section(ANSWERS, answers or _hint(ANSWERS)), items)
 
 
-def new_spec(title: str, idea: str, slug: str, say: Catalogue = ENGLISH) -> Spec:
+def new_spec(title: str, idea: str, slug: str, catalogue: Catalogue = ENGLISH) -> Spec:
     """A spec with nothing but the idea."""
     page = new_page(title, workflow=slug)
     for name in SECTIONS:
-        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name, say))
+        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name, catalogue))
     return Spec(page, ())
 
 
@@ -139,14 +137,14 @@ def read_spec(data: bytes) -> Spec:
     section = page.section(AMBIGUITIES)
     for offset, line in enumerate(section.raw.split("\n") if section is not None else ()):
         at = (section.line if section is not None else 1) + offset
-        found = _ITEM.fullmatch(line.strip())
-        if found is None:
+        match = _ITEM.fullmatch(line.strip())
+        if match is None:
             if re.match(r"[-*] +A-", line.strip()):
                 problems.append(
                     PageProblem(at, f"invalid item (expected `- A-1 | open | question`): {line.strip()[:80]}")
                 )
             continue
-        name, status, question = found[1], found[2].lower(), found[3].strip()
+        name, status, question = match[1], match[2].lower(), match[3].strip()
         if status not in _STATUSES:
             problems.append(PageProblem(at, f"{name} is '{status}'; allowed: {' or '.join(_STATUSES)}"))
         if any(item.id == name for item in items):
@@ -164,22 +162,22 @@ def is_item_id(name: str) -> bool:
 
 def is_placeholder(text: str) -> bool:
     """Whether a text is empty or a placeholder."""
-    said = [re.sub(r"^(?:[-*+]|\d+[.)]) +", "", line.strip()) for line in text.splitlines() if line.strip()]
-    return all(_is_nothing(line) for line in said)
+    lines = [re.sub(r"^(?:[-*+]|\d+[.)]) +", "", line.strip()) for line in text.splitlines() if line.strip()]
+    return all(_is_nothing(line) for line in lines)
 
 
 def entries(text: str) -> tuple[str, ...]:
     """The items of a list in a text, without markers; continuation lines belong to their item."""
-    found: list[str] = []
+    items: list[str] = []
     for line in text.splitlines():
         bullet = _BULLET.fullmatch(line.strip()) if not line.startswith((" " * 4, "\t")) else None
         if bullet is not None:
-            found.append(bullet[1].strip())
-        elif line.strip() and found:
-            found[-1] = f"{found[-1]} {line.strip()}"
+            items.append(bullet[1].strip())
+        elif line.strip() and items:
+            items[-1] = f"{items[-1]} {line.strip()}"
         elif line.strip():
-            found.append(line.strip())
-    return tuple(one for one in found if one and not _is_nothing(one))
+            items.append(line.strip())
+    return tuple(entry for entry in items if entry and not _is_nothing(entry))
 
 
 def _is_nothing(line: str) -> bool:
@@ -190,16 +188,16 @@ def _is_nothing(line: str) -> bool:
 
 
 def _answers(page: Page) -> dict[str, str]:
-    found = (_ANSWER.fullmatch(line.strip()) for line in page.text_of(ANSWERS).splitlines())
-    return {one[1]: one[2].strip() for one in found if one is not None}
+    matches = (_ANSWER.fullmatch(line.strip()) for line in page.text_of(ANSWERS).splitlines())
+    return {match[1]: match[2].strip() for match in matches if match is not None}
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _hint(name: str, say: Catalogue = ENGLISH) -> str:
-    return f"<!-- {say.text(_HINTS[name])} -->"
+def _hint(name: str, catalogue: Catalogue = ENGLISH) -> str:
+    return f"<!-- {catalogue.text(_HINTS[name])} -->"
 
 
 _HINTS = {

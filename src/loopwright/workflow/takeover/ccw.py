@@ -57,23 +57,23 @@ def _session(source: Source, name: str, at: str, *, archived: bool) -> Candidate
     if tasks and (slices := _slices(source, at, slug, tasks)):
         documents[SLICES] = slices
     idea = session.text("project", "title", "name", "topic") or slug
-    told = "\n".join(session.texts("description", "goal"))
-    documents[SPEC] = _spec(source, at, slug, f"{idea}\n\n{told}".strip(), session, tasks)
+    details = "\n".join(session.texts("description", "goal"))
+    documents[SPEC] = _spec(source, at, slug, f"{idea}\n\n{details}".strip(), session, tasks)
     return Candidate(
         name=name,
         path=at,
         idea=idea,
         documents=documents,
         digest=source.digest(paths),
-        said=session.claims(*_CLAIMS) | _task_claims(tasks),
+        claims=session.claims(*_CLAIMS) | _task_claims(tasks),
         finished=archived or session.text("status").lower() in _OVER,
     )
 
 
 def _task_files(paths: list[str], at: str) -> list[str]:
     """The task files by number: IMPL-2 before IMPL-10."""
-    found = [path for path in paths if path.startswith(f"{at}/.task/") and path.endswith(".json")]
-    return sorted(found, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)])
+    files = [path for path in paths if path.startswith(f"{at}/.task/") and path.endswith(".json")]
+    return sorted(files, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)])
 
 
 def _task_claims(tasks: list[tuple[str, Fields]]) -> dict[str, str]:
@@ -108,20 +108,20 @@ def _acceptance(task: Fields) -> tuple[str, ...]:
 
 def _paths_in(source: Source, file: str, task: Fields) -> list[str]:
     """Project paths of a task; a path outside the project is reported and skipped."""
-    found = []
+    inside = []
     for path in task.texts("focus_paths") or task.inner("context").texts("focus_paths"):
         if path.startswith(("/", "~", "\\")) or path[1:2] == ":" or ".." in re.split(r"[/\\]", path):
             source.note(file, f"names a path outside the project: {path[:80]}")
         else:
-            found.append(path)
-    return found
+            inside.append(path)
+    return inside
 
 
 def _slices(source: Source, at: str, slug: str, tasks: list[tuple[str, Fields]]) -> bytes | None:
     """A draft: each task becomes a slice without a check. A person or a planner must add the checks."""
     ids = {task.text("id", "task_id") or path: f"VS-{number}" for number, (path, task) in enumerate(tasks, start=1)}
     drafts = [_slice(source, path, task, ids) for path, task in tasks]
-    for candidates in (drafts, [{**one, "blocked_by": []} for one in drafts]):
+    for candidates in (drafts, [{**draft, "blocked_by": []} for draft in drafts]):
         data = draft_slices(slug, candidates)
         try:
             read_slices(data)
@@ -137,17 +137,17 @@ def _slice(source: Source, path: str, task: Fields, ids: dict[str, str]) -> dict
     name = task.text("id", "task_id") or path
     title = task.text("title", "name") or name
     needed = task.texts("depends_on") or context.texts("depends_on") or task.inner("meta").texts("depends_on")
-    for one in needed:
-        if one not in ids:
-            source.note(path, f"depends on {one[:80]}, which is not a task")
-    told = task.text("description") or context.text("description") or "; ".join(context.texts("requirements"))
+    for task_id in needed:
+        if task_id not in ids:
+            source.note(path, f"depends on {task_id[:80]}, which is not a task")
+    behavior = task.text("description") or context.text("description") or "; ".join(context.texts("requirements"))
     signal = convergence.text("verification") or "; ".join(task.inner("flow_control").texts("verification"))
     return {
         "id": ids[name],
         "title": " ".join(title.split()),
         "type": "AFK",
-        "blocked_by": [ids[one] for one in dict.fromkeys(needed) if one in ids and one != name],
-        "behavior": told or title,
+        "blocked_by": [ids[task_id] for task_id in dict.fromkeys(needed) if task_id in ids and task_id != name],
+        "behavior": behavior or title,
         "acceptance_criteria": list(_acceptance(task)) or [title],
         "verification_signal": signal or f"the acceptance criteria of {name}",
         "checks": [],

@@ -35,7 +35,7 @@ def read_loopx(source: Source) -> Findings:
     """Workflows, changes without a workflow, and files of the whole project."""
     places = _places(source)
     candidates = [_workflow(source, slug, at) for slug, at in places.items()]
-    used = {name for one in candidates for name in one.said.get("change", "").split()}
+    used = {name for candidate in candidates for name in candidate.claims.get("change", "").split()}
     changes = [name for name in source.folders("changes/active") if name not in used]
     candidates += [_lone_change(source, name) for name in changes]
     return Findings(
@@ -83,7 +83,7 @@ def _workflow(source: Source, slug: str, at: str) -> Candidate:
         idea=spec.page.text_of(s.INTENT) or slug,
         documents={**documents, SPEC: spec.page.render()},
         digest=source.digest(paths),
-        said=state.claims(*_CLAIMS) | ({"change": change} if folder is not None else {}),
+        claims=state.claims(*_CLAIMS) | ({"change": change} if folder is not None else {}),
         finished=state.text("archive_status") == "archived" or state.is_true("completion_confirmed"),
     )
 
@@ -91,15 +91,15 @@ def _workflow(source: Source, slug: str, at: str) -> Candidate:
 def _lone_change(source: Source, name: str) -> Candidate:
     """An active change without a workflow."""
     at = f"changes/active/{name}"
-    found = read_change(source, at)
+    folder = read_change(source, at)
     slug = name.removeprefix("chg-")
-    spec = spec_of_change(source, at, slug, found)
+    spec = spec_of_change(source, at, slug, folder)
     return Candidate(
         name=name,
         path=at,
         idea=spec.page.text_of(s.INTENT) or slug,
-        documents={**found.documents, **_one_delta(source, name, found, spec), SPEC: spec.page.render()},
-        digest=source.digest(list(found.paths)),
+        documents={**folder.documents, **_one_delta(source, name, folder, spec), SPEC: spec.page.render()},
+        digest=source.digest(list(folder.paths)),
     )
 
 
@@ -124,8 +124,8 @@ def _one_delta(source: Source, change: str, folder: ChangeFolder, spec: Spec) ->
 def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:
     """The spec, else its newest snapshot, else a spec from the state file."""
     for path in (f"{at}/{SPEC}", *reversed(_snapshots(source, slug))):
-        if source.has(path) and (found := taken_spec(source, path)) is not None:
-            return found
+        if source.has(path) and (spec := taken_spec(source, path)) is not None:
+            return spec
     summary = state.inner("summary")
     spec = new_spec(slug, summary.text("intent") or state.text("idea", "title", "description"), slug)
     goals = summary.texts("non_goals")
@@ -137,15 +137,15 @@ def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:
 
 def _with_domains(source: Source, change: str, spec: Spec) -> Spec:
     """The domains of the change's proposal, if the spec names none."""
-    proposal = source.page(f"changes/active/{change}/proposal.md") if change and not spec.says(s.DOMAINS) else None
+    proposal = source.page(f"changes/active/{change}/proposal.md") if change and not spec.is_filled(s.DOMAINS) else None
     named = proposal.text_of(s.DOMAINS) if proposal is not None else ""
     return spec.with_sections({s.DOMAINS: named}) if named and "target_domains" not in spec.page.frontmatter else spec
 
 
 def _snapshots(source: Source, slug: str) -> list[str]:
     """The snapshots of one workflow, oldest first: their names end with the time."""
-    found = [f"{folder}/{name}" for folder in ("specs", "intake") for name in source.names(folder, ".md")]
-    ours = [path for path in found if (hit := _SNAPSHOT.fullmatch(path.partition("/")[2])) and hit[1] == slug]
+    snapshots = [f"{folder}/{name}" for folder in ("specs", "intake") for name in source.names(folder, ".md")]
+    ours = [path for path in snapshots if (hit := _SNAPSHOT.fullmatch(path.partition("/")[2])) and hit[1] == slug]
     return sorted(ours, key=lambda path: path.partition("/")[2])
 
 
@@ -156,7 +156,7 @@ def _stamped(source: Source, slug: str) -> list[str]:
 
 
 def _loose(source: Source, slugs: set[str]) -> list[Loose]:
-    found = list(living_specs(source))
+    files = list(living_specs(source))
     kinds: tuple[tuple[Kind, str], ...] = (("snapshot", "specs"), ("snapshot", "intake"), ("plan", "plans"))
     for kind, folder in (*kinds, ("note", "context")):
         for name in source.names(folder, ".md"):
@@ -166,18 +166,18 @@ def _loose(source: Source, slugs: set[str]) -> list[Loose]:
                 continue
             if kind == "snapshot" and _SNAPSHOT.fullmatch(name) is None:
                 continue
-            found += _one(source, kind, f"{folder}/{name}", name)
+            files += _loose_file(source, kind, f"{folder}/{name}", name)
     for kind, folder in (
         ("journal", "journal"),
         ("decision", "decisions/adr-candidates"),
         ("change", "changes/archive"),
     ):
         for path in source.files(folder):
-            found += _one(source, kind, path, path.removeprefix(f"{folder}/"))
-    return found
+            files += _loose_file(source, kind, path, path.removeprefix(f"{folder}/"))
+    return files
 
 
-def _one(source: Source, kind: Kind, path: str, name: str) -> list[Loose]:
+def _loose_file(source: Source, kind: Kind, path: str, name: str) -> list[Loose]:
     if not all(is_identifier(part) for part in name.split("/")):
         source.note(path, "has an invalid name: use letters, digits, dots and dashes, at most 64")
         return []

@@ -29,7 +29,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     idea: str
     documents: dict[str, bytes]
     digest: str
-    said: dict[str, str] = {}
+    claims: dict[str, str] = {}
     finished: bool = False
     change: str = ""
 

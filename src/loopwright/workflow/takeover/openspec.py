@@ -37,7 +37,7 @@ def read_openspec(source: Source, *, in_place: bool) -> Findings:
 
 def living_specs(source: Source) -> tuple[Loose, ...]:
     """The specs, by domain."""
-    found: list[Loose] = []
+    specs: list[Loose] = []
     for path in source.files("specs"):
         parts = path.split("/")
         data = source.read(path)
@@ -47,33 +47,29 @@ def living_specs(source: Source) -> tuple[Loose, ...]:
         if (wrong := domain_problem(domain)) is not None:
             source.note(path, wrong)
         else:
-            found.append(Loose("spec", path, domain, data))
-    return tuple(found)
+            specs.append(Loose("spec", path, domain, data))
+    return tuple(specs)
 
 
 def _candidate(source: Source, name: str, *, in_place: bool) -> Candidate:
     at = f"changes/{name}"
-    found = read_change(source, at, in_place=in_place)
+    folder = read_change(source, at, in_place=in_place)
     slug = name.removeprefix("chg-")
-    spec = spec_of_change(source, at, slug, found)
-    documents = _kept(found) if in_place else found.documents
+    spec = spec_of_change(source, at, slug, folder)
+    # In place, documents stay where they are, and nothing is put aside.
+    kept = {name: data for name, data in folder.documents.items() if not in_place or name.startswith("change/")}
     return Candidate(
         name=name,
         path=at,
         idea=spec.page.text_of("Intent") or name,
-        documents={SPEC: spec.page.render(), **documents},
-        digest=source.digest(list(found.paths)),
-        said=_said(source, at),
+        documents={SPEC: spec.page.render(), **kept},
+        digest=source.digest(list(folder.paths)),
+        claims=_claims(source, at),
         change=name if in_place else "",
     )
 
 
-def _kept(found: ChangeFolder) -> dict[str, bytes]:
-    """Documents in their places are kept; nothing is put aside."""
-    return {name: data for name, data in found.documents.items() if name.startswith("change/")}
-
-
-def _said(source: Source, at: str) -> dict[str, str]:
+def _claims(source: Source, at: str) -> dict[str, str]:
     """The progress that the task list claims."""
     data = source.read(f"{at}/tasks.md")
     if data is None:
@@ -125,20 +121,20 @@ def read_change(source: Source, at: str, *, in_place: bool = False) -> ChangeFol
     return ChangeFolder(documents, deltas, tuple(paths))
 
 
-def spec_of_change(source: Source, at: str, slug: str, found: ChangeFolder) -> Spec:
+def spec_of_change(source: Source, at: str, slug: str, folder: ChangeFolder) -> Spec:
     """A spec from a proposal and its deltas; clarifying fills the gaps."""
     proposal = source.page(f"{at}/proposal.md")
     design = source.page(f"{at}/design.md")
     why = proposal.text_of("Why") if proposal is not None else ""
     names = [
         f"{domain}: {requirement.name}"
-        for domain, delta in found.deltas.items()
+        for domain, delta in folder.deltas.items()
         for requirement in (*delta.added, *delta.modified)
     ]
     bodies = {
         s.IN_SCOPE: proposal.text_of("What Changes") if proposal is not None else "",
         s.NON_GOALS: design.text_of("Non-Goals") if design is not None else "",
-        s.DOMAINS: listed(tuple(found.deltas)),
+        s.DOMAINS: listed(tuple(folder.deltas)),
         s.CRITERIA: listed(names),
     }
     return new_spec(slug, why, slug).with_sections({name: body for name, body in bodies.items() if body})
@@ -155,11 +151,11 @@ def delta_in(source: Source, path: str, domain: str, data: bytes) -> Delta | Non
     if (wrong := domain_problem(domain)) is not None:
         source.note(path, wrong)
         return None
-    found = read_delta(data, domain)
-    if isinstance(found, UnreadableDelta):
-        source.note_all(path, found.problems)
+    delta = read_delta(data, domain)
+    if isinstance(delta, UnreadableDelta):
+        source.note_all(path, delta.problems)
         return None
-    return found
+    return delta
 
 
 def _slices(source: Source, path: str, data: bytes) -> Slices | None:
@@ -172,4 +168,4 @@ def _slices(source: Source, path: str, data: bytes) -> Slices | None:
 
 def _without_checks(slices: Slices) -> bytes:
     """Slices as drafts: a person or a planner must add the checks."""
-    return render_slices("", Slices(tuple(replace(one, checks=()) for one in slices.slices)))
+    return render_slices("", Slices(tuple(replace(piece, checks=()) for piece in slices.slices)))

@@ -32,9 +32,9 @@ class Source:
 
     def note(self, path: str, message: str, line: int = 0) -> None:
         """Report a problem of a file."""
-        found = TakeoverProblem(path, line, message)
-        if found not in self.troubles:
-            self.troubles.append(found)
+        problem = TakeoverProblem(path, line, message)
+        if problem not in self.troubles:
+            self.troubles.append(problem)
 
     def note_all(self, path: str, problems: Iterable[PageProblem | DeltaProblem]) -> None:
         """Report several problems of a file, each with its line."""
@@ -43,9 +43,9 @@ class Source:
 
     def leave(self, path: str, why: str) -> None:
         """Report a sound file that is not imported."""
-        found = Left(path, why)
-        if found not in self.others:
-            self.others.append(found)
+        left = Left(path, why)
+        if left not in self.others:
+            self.others.append(left)
 
     def folders(self, below: str = "") -> list[str]:
         """Names of the folders in a folder."""
@@ -53,18 +53,18 @@ class Source:
 
     def files(self, below: str = "") -> list[str]:
         """All files below a folder, at any depth."""
-        found: list[str] = []
+        paths: list[str] = []
         for name, is_folder in self._entries(below):
             path = f"{below}/{name}" if below else name
             if not is_folder:
-                found.append(path)
+                paths.append(path)
             elif path.count("/") >= _DEEPEST:
                 self.note(path, "is nested too deep and is not imported")
             else:
-                found += self.files(path)
-        if len(found) > MOST_FILES:
+                paths += self.files(path)
+        if len(paths) > MOST_FILES:
             self.note(below or ".", f"has more than {MOST_FILES} files; the rest is not imported")
-        return found[:MOST_FILES]
+        return paths[:MOST_FILES]
 
     def names(self, below: str, end: str = "") -> list[str]:
         """Names of the files directly in a folder."""
@@ -149,7 +149,7 @@ class Source:
         except OSError as problem:
             self.note(below or ".", problem.strerror or str(problem))
             return []
-        found: list[tuple[str, bool]] = []
+        entries: list[tuple[str, bool]] = []
         for entry in listed:
             path = f"{below}/{entry.name}" if below else entry.name
             if not entry.name.isprintable():
@@ -157,8 +157,8 @@ class Source:
             elif entry.is_symlink():
                 self.note(path, "is a link; links are not followed")
             else:
-                found.append((entry.name, entry.is_dir(follow_symlinks=False)))
-        return found
+                entries.append((entry.name, entry.is_dir(follow_symlinks=False)))
+        return entries
 
 
 _LONGEST_CLAIM = 200
@@ -177,18 +177,18 @@ class Fields:
     def text(self, *names: str) -> str:
         """A text, or a number as text."""
         for name in names:
-            found = self._document.get(name)
-            if isinstance(found, str) and found.strip():
-                return _plain(found.strip())
-            if isinstance(found, int | float) and not isinstance(found, bool):
-                return str(found)
+            value = self._document.get(name)
+            if isinstance(value, str) and value.strip():
+                return _plain(value.strip())
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return str(value)
         return ""
 
     def texts(self, *names: str) -> tuple[str, ...]:
         """A list of texts; a single text is a list, an object is a list of `key: value`."""
         for name in names:
-            if found := tuple(_texts(self._document.get(name))):
-                return found
+            if texts := tuple(_texts(self._document.get(name))):
+                return texts
         return ()
 
     def is_true(self, name: str) -> bool:
@@ -197,15 +197,15 @@ class Fields:
 
     def claims(self, *names: str) -> dict[str, str]:
         """The values of these fields, short enough to show; the fields of an object are separate claims."""
-        found: dict[str, str] = {}
+        claims: dict[str, str] = {}
         for name in names:
             value = self._document.get(name)
             if isinstance(value, dict):
                 inner = Fields(value)
-                found |= {f"{name}.{key}": said for key in value if (said := inner._claim(str(key)))}
-            elif said := self._claim(name):
-                found[name] = said
-        return {_plain(name)[:_LONGEST_CLAIM]: said[:_LONGEST_CLAIM] for name, said in found.items()}
+                claims |= {f"{name}.{key}": claim for key in value if (claim := inner._claim(str(key)))}
+            elif claim := self._claim(name):
+                claims[name] = claim
+        return {_plain(name)[:_LONGEST_CLAIM]: claim[:_LONGEST_CLAIM] for name, claim in claims.items()}
 
     def _claim(self, name: str) -> str:
         value = self._document.get(name)
@@ -217,11 +217,11 @@ class Fields:
 def _texts(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         value = [f"{key}: {one}" for key, one in value.items() if isinstance(one, str) and one.strip()]
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, str) and one.strip():
-            yield _plain(one.strip())
-        elif isinstance(one, dict) and (said := Fields(one).text("text", "title", "description", "path")):
-            yield said
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(entry, str) and entry.strip():
+            yield _plain(entry.strip())
+        elif isinstance(entry, dict) and (text := Fields(entry).text("text", "title", "description", "path")):
+            yield text
 
 
 def _plain(text: str) -> str:

@@ -53,15 +53,15 @@ def listed(lines: tuple[str, ...] | list[str]) -> str:
 
 def _renamed(page: Page) -> Page:
     """The page with known headings in the contract's terms; the first of two synonyms counts."""
-    taken = {one.name.casefold() for one in page.sections}
+    taken = {section.name.casefold() for section in page.sections}
     sections = []
-    for one in page.sections:
-        name = _ALIASES.get(re.sub(r"[^a-z]+", " ", one.name.casefold()).strip())
+    for section in page.sections:
+        name = _ALIASES.get(re.sub(r"[^a-z]+", " ", section.name.casefold()).strip())
         if name is not None and name.casefold() not in taken:
             taken.add(name.casefold())
-            one = Section(name, one.line, f"## {name}\n" + one.raw.partition("\n")[2])  # noqa: PLW2901 -- the same, renamed
-        if one.name.casefold() == s.AMBIGUITIES.casefold():
-            raw = _STATUS.sub(lambda hit: f"{hit[1]}{_MEANS.get(hit[2].lower(), hit[2])}{hit[3]}", one.raw)
-            one = replace(one, raw=raw)  # noqa: PLW2901 -- the same, with other words for its statuses
-        sections.append(one)
+            section = Section(name, section.line, f"## {name}\n" + section.raw.partition("\n")[2])  # noqa: PLW2901 -- the same, renamed
+        if section.name.casefold() == s.AMBIGUITIES.casefold():
+            raw = _STATUS.sub(lambda hit: f"{hit[1]}{_MEANS.get(hit[2].lower(), hit[2])}{hit[3]}", section.raw)
+            section = replace(section, raw=raw)  # noqa: PLW2901 -- the same, with other words for its statuses
+        sections.append(section)
     return replace(page, sections=tuple(sections))

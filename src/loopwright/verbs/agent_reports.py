@@ -28,7 +28,7 @@ from loopwright.verbs.reflect import ReportInput
 from loopwright.workflow.model import Building
 
 AGENT = "agent"
-MOST_SAID = 4000
+LONGEST_TEXT = 4000
 
 
 class WorkReference(msgspec.Struct, frozen=True):
@@ -87,8 +87,8 @@ def _checked_text(context: Context, what: str, text: str) -> str:
     line = " ".join(text.split())
     if not line:
         raise WrongUsage(f"{what} is empty", hint="write a sentence; nothing was recorded")
-    if len(line) > MOST_SAID:
-        raise WrongUsage(f"{what} has more than {MOST_SAID} characters", hint="shorten it; nothing was recorded")
+    if len(line) > LONGEST_TEXT:
+        raise WrongUsage(f"{what} has more than {LONGEST_TEXT} characters", hint="shorten it; nothing was recorded")
     return context.tools().redactor.clean(line).text
 
 
