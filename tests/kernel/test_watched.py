@@ -494,7 +494,7 @@ def test_a_timeout_ends_the_child(start):
     assert pausable.calls == ["thaw"]
 
 
-def test_a_child_that_ignores_term_is_killed_after_its_grace(start, monkeypatch):
+def test_a_stubborn_child_is_killed_after_its_grace(start, monkeypatch):
     monkeypatch.setattr(watched, "_GRACE_S", 0.05)
     request = Cancellation()
     request.request("enough")
@@ -549,14 +549,16 @@ def test_a_child_is_polled_where_its_end_can_not_be_waited_for(start, monkeypatc
     assert begun.out == [b"one\n"]
 
 
-def test_a_pipe_that_stays_open_is_not_waited_for(start):
+def test_a_pipe_that_stays_open_is_not_waited_for(start, monkeypatch):
+    monkeypatch.setattr(watched, "_DRAIN_S", 1e6)
     begun = start("sleep 1000 & echo $!")
     assert begun.watched.follow(None, None, None) is Ending.EXITED
     begun.watched.finish()
     os.kill(int(b"".join(begun.out)), signal.SIGKILL)
 
 
-def test_all_that_is_left_in_a_pipe_is_read(start):
+def test_all_that_is_left_in_a_pipe_is_read(start, monkeypatch):
+    monkeypatch.setattr(watched, "_CHUNK", 10_000)
     begun = start("head -c 60000 /dev/zero; echo end >&2")
     begun.child.wait()
     begun.watched.finish()
