@@ -21,7 +21,7 @@ PAGES = frozenset(
         "## {id} {status} at {now}\n\n{description}\n\n{reason}",
         "## {id} at {now}\n\n{description}\n\n{error}\n\n{listed}",
         "(no file changed)",
-        "## {said} at {last_run_at}",
+        "## {outcome} at {last_run_at}",
         "run {run_id}, {pass_rate} % passed",
         "- failed: {name}",
         "- missing from the report: {gap}",

@@ -1,7 +1,7 @@
 """Finds phrases of the project's old dialect in texts for people and in names, by the lists in plain_english.toml.
 
 Part of `make check`. Reads Markdown, prompts and help, and the strings, docstrings and comments of Python files; and
-the names of modules, classes and functions in the source. `--all` also reads what the lists name as unfinished.
+the names of modules, classes and functions in the source. Arguments are paths, such as `docs/`; without one, all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import sys
 import tokenize
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,15 +50,14 @@ def findings(paths: list[Path], words: list[Word], kept: list[str]) -> Iterator[
                     yield f"{name}:{line}: '{match[0]}': say {word.say} ({word.why})"
 
 
-def name_findings(paths: list[Path], words: list[Word], unfinished: Mapping[str, list[str]]) -> Iterator[str]:
-    """A line for each name that must be replaced; names in `unfinished` are skipped in their package."""
+def name_findings(paths: list[Path], words: list[Word]) -> Iterator[str]:
+    """A line for each name that must be replaced."""
     for path in paths:
-        package = path.relative_to(ROOT).as_posix().removeprefix("src/loopwright/").partition("/")[0]
         for line, name in _names(path):
             # A name as text: `_failure_message` and `FailureMessage` are both "failure message".
             text = " ".join(_WORD_OF_NAME.findall(name)).lower()
             for word in words:
-                if name not in unfinished.get(package, ()) and (match := word.pattern.search(text)):
+                if match := word.pattern.search(text):
                     place = f"{path.relative_to(ROOT).as_posix()}:{line}"
                     yield f"{place}: name {name} with '{match[0]}': say {word.say} ({word.why})"
 
@@ -85,29 +84,24 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
                 yield token.start[0] + offset, line
 
 
-def files_to_check(left_out: tuple[str, ...]) -> list[Path]:
-    """Every file with texts for people, except quoting files and left-out paths."""
+def files_to_check() -> list[Path]:
+    """Every file with texts for people, except quoting files."""
     files = []
     for place in map(ROOT.joinpath, _PLACES):
         candidates = sorted(place.rglob("*")) if place.is_dir() else [place]
         files += [path for path in candidates if path.suffix in _KINDS and path.is_file()]
-    return [path for path in files if not path.relative_to(ROOT).as_posix().startswith((*_QUOTED, *left_out))]
+    return [path for path in files if not path.relative_to(ROOT).as_posix().startswith(_QUOTED)]
 
 
 def main() -> int:
     """Print the phrases and names that must be rewritten; return 1 if there are any."""
     document = tomllib.loads(LIST.read_text("utf-8"))
-    reads_all = "--all" in sys.argv[1:]
-    left_out = () if reads_all else tuple(document["unfinished"])
-    chosen = [word for word in sys.argv[1:] if not word.startswith("--")]
-    paths = [
-        path for path in files_to_check(left_out) if not chosen or str(path.relative_to(ROOT)).startswith(tuple(chosen))
-    ]
+    chosen = tuple(sys.argv[1:])
+    paths = [path for path in files_to_check() if not chosen or str(path.relative_to(ROOT)).startswith(chosen)]
     kept = [entry["text"] for entry in document["kept"]]
     problems = list(findings(paths, [Word(entry) for entry in document["words"]], kept))
-    unfinished = {} if reads_all else document["unfinished_names"]
     modules = [path for path in paths if path.suffix == ".py" and str(path.relative_to(ROOT)).startswith(_SOURCE)]
-    problems += name_findings(modules, [Word(entry) for entry in document["names"]], unfinished)
+    problems += name_findings(modules, [Word(entry) for entry in document["names"]])
     print("\n".join(problems) or f"plain English: ok ({len(paths)} files)")
     return 1 if problems else 0
 

@@ -220,7 +220,7 @@ def _of_module(tree: ast.Module) -> Iterator[tuple[str, bool]]:
             continue
         if _is_message(node, inside):
             above = inside.get(node)
-            if isinstance(above, ast.Call) and _name(above.func) == "words" and above.args[:1] == [node]:
+            if isinstance(above, ast.Call) and _name(above.func) == "message" and above.args[:1] == [node]:
                 yield str(node.value), True
                 continue
             # Indentation is not part of a message. A single leading space is, because it continues another message.

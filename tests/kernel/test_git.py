@@ -150,6 +150,12 @@ def test_a_revision_names_a_commit_or_nothing(project, revision, name):
     assert git.resolve_commit(project.root, revision) == (name and head(project, name))
 
 
+@pytest.mark.parametrize("revision", ["--all", "-h", "^HEAD", "HEAD\0"])
+def test_git_never_gets_a_revision_that_it_could_read_as_an_option(tmp_path, monkeypatch, revision):
+    monkeypatch.setattr(git, "query", lambda *arguments, cwd: pytest.fail(f"git was asked: {arguments}"))
+    assert git.resolve_commit(tmp_path, revision) is None
+
+
 def test_a_common_ancestor_is_found_or_there_is_none(project):
     first = head(project)
     project.write("a", "a")

@@ -28,7 +28,7 @@ from loopwright.loop.model import (
     Worker,
 )
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.sentences import sentence, task_in_words
+from loopwright.loop.sentences import sentence, task_text
 from loopwright.wording.catalogue import catalogue_of
 
 NOW = "2026-01-01T00:00:00Z"
@@ -129,6 +129,6 @@ def test_every_kind_of_event_has_a_sentence():
 )
 def test_the_loops_own_tasks_are_translated_and_a_persons_words_stay(task_id, text, said):
     task = Task(id=task_id, description=text, tool="claude", mode="write", status="pending", created_at="")
-    assert task_in_words(task, catalogue_of("zh")) == said
-    assert task_in_words(task, catalogue_of("en")) == text
+    assert task_text(task, catalogue_of("zh")) == said
+    assert task_text(task, catalogue_of("en")) == text
     assert said in sentence(e.TaskAdded(task=task), catalogue_of("zh"))

@@ -47,14 +47,14 @@ def test_a_reader_finishes_an_interrupted_write(store, monkeypatch):
 
 
 def test_a_reader_waits_for_a_change_that_is_being_written(store, monkeypatch):
-    """If the log is longer than the head, the reader waits for the lock of the change."""
-    read, write = loop_store.LoopStore._read, loop_store.OpenedLoop.project
-    seen, is_unreadable = [], threading.Event()
+    """If the log is longer than the head, the reader waits for the writer, and opens nothing itself."""
+    read, write, open_loop = loop_store.LoopStore._read, loop_store.OpenedLoop.project, loop_store._open
+    seen, opened_loops, is_unreadable = [], [], threading.Event()
 
-    def read_once(reader, loop_id):
+    def read_and_tell(reader, loop_id):
         loop = read(reader, loop_id)
-        is_unreadable.set()
-        assert loop is None
+        if loop is None:
+            is_unreadable.set()
         return loop
 
     def write_while_read(opened):
@@ -63,10 +63,16 @@ def test_a_reader_waits_for_a_change_that_is_being_written(store, monkeypatch):
         assert not seen
         write(opened)
 
+    def open_and_count(*arguments):
+        opened_loops.append(arguments)
+        return open_loop(*arguments)
+
     reader = threading.Thread(target=lambda: seen.append(store.load(LOOP).max_iterations))
-    monkeypatch.setattr(loop_store.LoopStore, "_read", read_once)
+    monkeypatch.setattr(loop_store.LoopStore, "_read", read_and_tell)
     monkeypatch.setattr(loop_store.OpenedLoop, "project", write_while_read)
+    monkeypatch.setattr(loop_store, "_open", open_and_count)
     with store.changing(LOOP) as opened:
         opened.apply(e.IterationsGiven(max_iterations=9), "ann")
     reader.join()
     assert seen == [9]
+    assert len(opened_loops) == 1

@@ -11,7 +11,7 @@ from loopwright.evidence.store import RunFolder
 from loopwright.kernel.locks import HeldLock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.redaction.build import build_redactor
-from loopwright.redaction.seed_rules import expand
+from loopwright.redaction.examples import expand
 from loopwright.runner.events import Emitter
 from loopwright.runner.request import Environment, RunLimits
 from loopwright.runner.run_step import StepContext

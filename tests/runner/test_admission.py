@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import NoAnswer, Reason
+from loopwright.kernel import process
 from loopwright.kernel.address import Address
 from loopwright.runner import admission as module
 from loopwright.runner.admission import Admission, NetworkAccess, admitted, can_be_closed, forwarded, way_out
@@ -175,8 +176,14 @@ def test_the_network_is_as_closed_as_possible(inside, setting, may_use_web, addr
     assert way_out("ann", admission, AgentSettings(network=setting), may_use_web=may_use_web) == expected
 
 
-def test_whether_the_network_can_be_closed_is_tried_once_in_the_plain_sandbox(inside):
-    isolation = Mounting()
+def test_whether_the_network_can_be_closed_is_tried_once_in_the_plain_sandbox(inside, monkeypatch):
+    isolation, limits, capture = Mounting(), [], process.capture
+
+    def capturing(argv, **options):
+        limits.append(options.get("timeout_s"))
+        return capture(argv, **options)
+
+    monkeypatch.setattr(process, "capture", capturing)
     view = replace(inside.sandbox.view, agent_home=Path("/home"), programs=(Path("/bin"),))
     env = {"PATH": os.environ["PATH"]}
     assert can_be_closed(isolation, view, env)
@@ -188,6 +195,7 @@ def test_whether_the_network_can_be_closed_is_tried_once_in_the_plain_sandbox(in
     assert not can_be_closed(broken, view, env)
     assert not can_be_closed(broken, view, env)
     assert len(broken.launched) == 2
+    assert limits == [30.0] * 3
 
 
 ENV, ARGV = {"PATH": "/bin", "HTTP_PROXY": "theirs"}, ("prog", "x")

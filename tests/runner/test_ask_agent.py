@@ -111,7 +111,7 @@ def test_the_second_request_and_each_agent_have_records_of_their_own(ask, tmp_pa
 
 def test_a_question_goes_on_in_the_session_of_the_turn_before(ask, tmp_path):
     outcome = ask(Asker(tmp_path), {"a": [EMPTY, EMPTY]}, session="s-0", is_question=True)
-    assert [turn.session for turn in ask.turns] == ["s-0", "s-1"]
+    assert [(turn.session, turn.is_question) for turn in ask.turns] == [("s-0", True), ("s-1", True)]
     assert isinstance(outcome, Unanswered)
     assert (outcome.failure.reason, outcome.session) == (Reason.INVALID_ANSWER, "s-1")
     assert [turn.number for turn in ask.turns] == [None, None]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
 
 from loopwright.evidence.model import CheckRecord, IsolationRecord, ReplanTurn, StepRecord
 from loopwright.redaction.model import seal
-from loopwright.runner.draft import EvidenceDraft, in_words, summary_of
+from loopwright.runner.draft import EvidenceDraft, replan_note, summary_of
 from loopwright.runner.events import Emitter, RunStarted, ignore
 from loopwright.runner.request import Environment, Failure
 
@@ -66,7 +67,7 @@ def test_a_summary_of_little():
     ],
 )
 def test_a_turn_for_a_new_plan_in_words(turn, words):
-    assert in_words(turn) == words
+    assert replan_note(turn) == words
 
 
 def test_only_the_first_failure_counts():
@@ -77,6 +78,14 @@ def test_only_the_first_failure_counts():
     draft.fail_first([first, second])
     draft.fail(second)
     assert draft.failure is first
+
+
+def test_a_summary_without_a_plan_has_no_goal(redactor):
+    draft, written = EvidenceDraft(datetime(2026, 1, 1, tzinfo=UTC), Environment({}, ())), {}
+    folder = SimpleNamespace(run_id="r", write=lambda name, text: written.setdefault(name, text.text) and "digest")
+    draft.write_summary(folder, redactor, ())
+    assert written["summary.md"].startswith("# r\n\n(no goal given)\n")
+    assert draft.files == {"summary.md": "digest"}
 
 
 def test_variables_are_set_or_not():

@@ -113,7 +113,9 @@ def test_the_last_reading_is_kept_for_the_next_worker_after_a_crash(tmp_path):
     meter = Meter(Scripted(seen), tmp_path, tmp_path, Allowance(), REDACTOR)
     meter.read_to_the_end()
     assert meter.used == used_at_last(None, tmp_path, tmp_path) == seen
-    assert used_at_last(Scripted(Usage(tokens=9)), tmp_path, tmp_path) == Usage(tokens=9)
+    reporter = Scripted(Usage(tokens=9))
+    assert used_at_last(reporter, tmp_path, tmp_path) == Usage(tokens=9)
+    assert reporter.looks == [True], "the turn is over"
     assert used_at_last(Scripted(Usage(tokens=9)), tmp_path / "gone", tmp_path) == seen
     assert used_at_last(None, tmp_path, tmp_path / "gone") == Usage()
 

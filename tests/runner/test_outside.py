@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from loopwright.runner import outside as module
-from loopwright.runner.outside import OutsideSnapshot, in_words
+from loopwright.runner.outside import OutsideSnapshot, outside_notes
 from loopwright.workspace.names import STATE_FOLDERS
 
 
@@ -190,4 +190,4 @@ def test_names_are_shown_without_control_characters(sandbox):
     ],
 )
 def test_a_person_reads_the_first_names(written, words):
-    assert in_words(written) == words
+    assert outside_notes(written) == words

@@ -37,6 +37,7 @@ from loopwright.runner.events import (
 from loopwright.runner.request import Environment, Failure, RunLimits, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, failure_of, run_plan
 from loopwright.sandbox.model import BaseTree, Confinement, FreshRequest, Mode
+from loopwright.sandbox.port import Changes
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.version import VERSION
 from loopwright.workspace.layout import Flavour, Layout
@@ -165,8 +166,9 @@ def test_a_green_run_publishes_its_whole_record(run, project, tools, events, tmp
     assert (finished.failure, finished.plan.run_id) == (None, "demo")
     assert (folder / "plan.yaml").read_bytes() == data
     assert tools.store.load("demo")[0] == evidence
-    assert b"USD" in summary
-    assert b"| A | passed |" in summary
+    assert summary.startswith(b"# demo\n\na goal\n")
+    for said in (b"| A | passed |", b"- made.txt", b"Isolation: none (requested: none)", b"0.5000 USD"):
+        assert said in summary
     assert list((tmp_path / "sandboxes").iterdir()) == []
     assert not (project / "made.txt").exists()
     with tools.store.journal.writing() as journal:
@@ -355,20 +357,30 @@ def test_a_stop_while_the_sandbox_is_opened_interrupts_the_run(run, cancellation
 
 
 class Observer:
-    def __init__(self, staged=None):
-        self.seen, self.staged = [], staged
+    def __init__(self):
+        self.seen, self.staged = [], None
 
     def before_steps(self, sandbox):
         self.seen.append(("before", (sandbox.place.repo / "made").exists()))
 
     def after_steps(self, sandbox):
         self.seen.append(("after", (sandbox.place.repo / "made").exists()))
+        return self.staged
 
 
 def test_an_observer_sees_the_sandbox_before_and_after_the_steps(run):
     observer = Observer()
     assert run(plan(step("A", "touch made")), observer=observer).failure is None
     assert observer.seen == [("before", False), ("after", True)]
+
+
+def test_the_changes_that_an_observer_asked_for_are_not_looked_for_again(run, monkeypatch):
+    observer, given = Observer(), []
+    observer.staged = Changes("tree", ())
+    monkeypatch.setattr(module, "keep_patch", lambda *arguments: given.append(arguments[-1]))
+    run(plan(step("A", "true")), observer=observer)
+    run(plan(step("A", "true")))
+    assert given == [observer.staged, None]
 
 
 def test_uncommitted_changes_are_kept_with_the_run(run, project):

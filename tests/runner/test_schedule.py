@@ -57,6 +57,7 @@ def run():
         ({"a": "", "b": "", "c": ""}, "b", False, "abc"),
         ({"a": "", "b": "a", "c": "b", "d": ""}, "a", False, "ad"),
         ({"a": "", "b": "ax", "x": "", "c": "a"}, "x", False, "axc"),
+        ({"a": "", "b": "", "x": "a", "y": "x", "d": "b", "c": "b"}, "a", False, "abdc"),
     ],
 )
 def test_steps_run_in_the_order_of_their_dependencies_and_of_the_plan(run, steps, failing, stop_at_failure, began):
@@ -92,6 +93,32 @@ def test_as_many_steps_as_there_are_jobs_run_at_once():
     done = run_in_order(steps, run_one, jobs=2, stop_at_failure=True, cancellation=cancellation)
     cancellation.close()
     assert (sorted(done), most) == (["a", "b", "c", "d"], 2)
+
+
+def test_every_job_has_its_thread():
+    together, cancellation = threading.Barrier(40, timeout=60), Cancellation()
+
+    def run_one(step):
+        together.wait()
+        return record(step)
+
+    steps = plan(**{f"s{number}": "" for number in range(40)})
+    done = run_in_order(steps, run_one, jobs=40, stop_at_failure=True, cancellation=cancellation)
+    cancellation.close()
+    assert len(done) == 40
+
+
+def test_a_step_starts_as_soon_as_its_own_dependencies_are_done():
+    begun, cancellation = threading.Event(), Cancellation()
+
+    def run_one(step):
+        if step.id == "c":
+            begun.set()
+        return record(step, "passed" if step.id != "b" or begun.wait(60) else "failed")
+
+    done = run_in_order(plan(a="", b="", c="a"), run_one, jobs=2, stop_at_failure=True, cancellation=cancellation)
+    cancellation.close()
+    assert {name: one.outcome for name, one in done.items()} == dict.fromkeys("abc", "passed")
 
 
 def test_a_step_that_cannot_be_run_stops_the_others_and_is_raised():

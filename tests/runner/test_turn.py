@@ -245,6 +245,7 @@ def test_a_program_gets_the_variables_that_only_some_turns_have(asked, take, tur
     assert given["LOOPWRIGHT_GATE"] == str(gate)
     assert "LOOPWRIGHT_CONTEXT" not in given
     assert "LOOPWRIGHT_TURN_USD" not in given
+    assert given["LOOPWRIGHT_TURN_WALL_S"] == "60", "the time limit of the program"
 
 
 def test_the_agent_is_told_what_its_turn_is(asked, take, turn_sandbox):
@@ -261,7 +262,7 @@ def test_the_agent_is_told_what_its_turn_is(asked, take, turn_sandbox):
     assert (turn.home, turn.program, turn.context, turn.is_question) == (None, None, None, True)
     assert turn.budget == Allowance(usd=1.0, wall_s=20.0)
     assert turn.schema == {"type": "object"}
-    assert '"object"' in turn.schema_in_words
+    assert '"object"' in turn.schema_text
     assert (turn.session, turn.is_confined) == ("s-0", False)
     assert record_of(request)["resumed"] == "s-0"
 
@@ -269,7 +270,7 @@ def test_the_agent_is_told_what_its_turn_is(asked, take, turn_sandbox):
 def test_without_a_schema_no_words_about_one(asked, take):
     request = asked(Plain())
     take(request)
-    assert (request.agent.turn.schema, request.agent.turn.schema_in_words) == (None, "")
+    assert (request.agent.turn.schema, request.agent.turn.schema_text) == (None, "")
     assert request.agent.turn.may_use_web is True
 
 
@@ -301,7 +302,7 @@ def test_a_session_that_the_program_knows_is_resumed(asked, take, program, sessi
 
 
 def test_a_person_works_outside_of_our_isolation(asked, take, turn_sandbox):
-    request = asked(ByHand(None))
+    request = asked(ByHand(None), settings=AgentSettings(network="never"))
     assert (request.is_by_hand, replace(request, agent=Plain()).is_by_hand) == (True, False)
     take(request)
     repo = turn_sandbox.sandbox.place.repo
@@ -460,3 +461,20 @@ def test_refused_addresses_are_recorded_once_and_logged(asked, take, monkeypatch
     mailbox, caller = request.turn_sandbox.mailbox, request.turn_sandbox.environment.caller
     assert {way.description for way, _, _ in given} == {"closed"}
     assert [(path, variables) for _, path, variables in given] == [(mailbox, caller)] * 3
+
+
+def test_refreshed_tokens_are_masked_while_a_program_runs(asked, take, monkeypatch):
+    learned, looked_with = [], []
+
+    @contextmanager
+    def watching(meter, cancellation, at_each_look):
+        looked_with.append(at_each_look.__name__)
+        yield cancellation
+
+    monkeypatch.setattr(module.Admission, "learn", lambda _: learned.append(1))
+    take(asked(Plain("echo one"), "t-1"))
+    assert len(learned) >= 3, "before output is kept, at its end, and after the turn"
+    monkeypatch.undo()
+    monkeypatch.setattr(module.Meter, "watching", watching)
+    take(asked(Plain(), "t-2"))
+    assert looked_with == ["learn"]

@@ -58,16 +58,13 @@ def test_phrases_in_texts(module, text, phrase):
 def test_words_in_names(module, text, word):
     module.write_text(text + "\n")
     words = [plain_english.Word(entry) for entry in LISTS["names"]]
-    findings = list(plain_english.name_findings([module], words, {}))
+    findings = list(plain_english.name_findings([module], words))
     assert any(f"with '{word}'" in finding for finding in findings) if word else findings == []
 
 
-def test_the_name_of_a_module_is_read_and_an_unfinished_name_of_the_package_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain_english, "ROOT", tmp_path)
-    paths = [tmp_path / "src/loopwright" / name for name in ("verbs/agent_says.py", "cli/language.py")]
-    for path in paths:
-        path.parent.mkdir(parents=True)
-        path.write_text("def told(text): ...\n")
+def test_the_name_of_a_module_is_read(module):
+    module = module.with_name("agent_says.py")
+    module.write_text("")
     words = [plain_english.Word(entry) for entry in LISTS["names"]]
-    findings = list(plain_english.name_findings(paths, words, {"cli": ["told"]}))
-    assert [finding.partition(" with ")[0].partition("name ")[2] for finding in findings] == ["agent_says", "told"]
+    findings = list(plain_english.name_findings([module], words))
+    assert [finding.partition(" with ")[0] for finding in findings] == ["agent_says.py:1: name agent_says"]

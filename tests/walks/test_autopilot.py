@@ -86,7 +86,7 @@ def begun_with(project, *turns, settings=ALL):
     ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
 
 
-def fly(project, *arguments):
+def autopilot(project, *arguments):
     return refusal(project, "autopilot", "greet", "--agent", "scripted", *arguments)
 
 
@@ -109,13 +109,13 @@ def control_events(project):
 )
 def test_one_budget_covers_all_stages(project, limit, code, turns):
     begun_with(project, DEAR, CLAIMS, FIX_IT)
-    stopped = fly(project, *limit)
+    stopped = autopilot(project, *limit)
     assert (stopped["error"], stopped["blockers"][0]["code"]) == ("autopilot_phase_blocked", code), stopped
     found = status(project)["autopilot"]
     assert (found["status"], found["phase"], found["reason"]) == ("stopped", "build", "autopilot_phase_blocked")
     assert found["limits"][code.removeprefix("budget_")] == float(limit[1])
     assert found["used"]["turns"] == turns
-    assert fly(project, *limit)["blockers"][0]["code"] == code, "typed again it has no other purse"
+    assert autopilot(project, *limit)["blockers"][0]["code"] == code, "typed again it has no other purse"
     assert status(project)["autopilot"]["used"]["turns"] == turns
     ok(project, "autopilot", "greet", "--agent", "scripted", limit[0], "5000")
     found = status(project)["autopilot"]
@@ -131,7 +131,7 @@ def test_one_budget_covers_all_stages(project, limit, code, turns):
 def test_a_call_that_exceeds_the_budget_is_ended_while_it_runs(project):
     spends = "echo '{\"usd\": 2.0}' >> $LOOPWRIGHT_USAGE; sleep 100"
     begun_with(project, {**planner(), "run": spends}, planner(), BUILDS)
-    stopped = fly(project, "--usd", "1")
+    stopped = autopilot(project, "--usd", "1")
     assert stopped["blockers"][0]["code"] == "budget_usd"
     found = status(project)
     assert (found["stage"], found["autopilot"]["phase"], found["cost"]["usd"]) == ("plan", "plan", 2.0)
@@ -141,7 +141,7 @@ def test_a_call_that_exceeds_the_budget_is_ended_while_it_runs(project):
 def test_the_iterations_of_a_build_are_limited_in_total(project):
     begun_with(project, planner(), *[{"role": "builder", "run": "date +%N > noise"}] * 4, BUILDS)
     for _ in range(2):
-        assert fly(project, "--max-iterations", "1")["blockers"][0]["code"] == "budget_iterations"
+        assert autopilot(project, "--max-iterations", "1")["blockers"][0]["code"] == "budget_iterations"
     ok(project, "autopilot", "greet", "--agent", "scripted", "--max-iterations", "9")
     assert status(project)["stage"] == "done"
 
@@ -172,7 +172,7 @@ def test_a_second_autopilot_waits_and_a_dead_autopilot_is_reported_and_continued
         assert first.poll() is None
         time.sleep(0.02)
     assert status(project)["autopilot"]["status"] == "flying"
-    assert "another autopilot" in fly(project)["message"]
+    assert "another autopilot" in autopilot(project)["message"]
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert status(project)["autopilot"]["status"] == "interrupted"
@@ -186,7 +186,7 @@ def test_a_question_of_an_agent_stops_autopilot_and_the_answer_continues_it(proj
     asks = 'echo \'{"question": "formal?"}\' > $LOOPWRIGHT_DECISIONS/one.json'
     begun_with(project, planner(), {"role": "builder", "run": asks}, BUILDS)
     for _ in range(2):
-        stopped = fly(project)
+        stopped = autopilot(project)
         assert stopped["error"] == "autopilot_phase_blocked"
         assert stopped["next"] == 'loopwright answer greet D-1 "…"'
     ok(project, "answer", "greet", "D-1", "no")

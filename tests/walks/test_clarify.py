@@ -207,8 +207,14 @@ def test_an_idea_that_looks_like_a_part_of_a_spec_stays_in_its_section(project):
     assert "clarify_non_goals_unresolved" in done.stdout
 
 
-def test_an_unusable_answer_blocks_nothing_and_every_turn_keeps_its_own_record(project):
-    bad = {"role": "clarifier", "run": "echo worked", "answer": "no JSON at all"}
+@pytest.mark.parametrize(
+    "answer",
+    ["no JSON at all", {"question": "x" * 20_000}, {"question": "a\0b"}, {"sections": {"Intent": "a\0b"}}],
+    ids=["no JSON", "long question", "NUL in a question", "NUL in a section"],
+)
+def test_an_unusable_answer_blocks_nothing_and_every_turn_keeps_its_own_record(project, answer):
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    bad = {"role": "clarifier", "run": "echo worked", "answer": text}
     good = {"role": "clarifier", "run": "echo worked", "answer": json.dumps({"question": "which one?"})}
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": [bad, bad, bad, bad, good]}))
     project.write(
@@ -227,3 +233,12 @@ def test_an_unusable_answer_blocks_nothing_and_every_turn_keeps_its_own_record(p
     ]  # fmt: skip
     assert [path.read_text() for path in sorted(turns.glob("*/program-*.log"))] == ["worked\n"] * 5
     assert status(project)["cost"]["turns"] == 5
+
+
+@pytest.mark.parametrize("text", [b"a\0b", b"x" * (5 << 20)], ids=["NUL", "long"])
+def test_an_idea_that_a_spec_cannot_hold_is_refused_and_nothing_is_written(project, text):
+    done = project.run("clarify", "x", "--idea", "-", stdin=text)
+    assert done.exit_code == 2
+    assert "the idea cannot be the intent of a spec: line " in done.stderr
+    assert project.ask("status")["workflows"] == []
+    ok(project, "clarify", "x", "--idea", "an idea")

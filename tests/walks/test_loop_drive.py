@@ -167,7 +167,7 @@ def test_a_loop_fails_at_its_iteration_limit_and_the_limit_can_be_raised(ready):
     project = ready([{"role": "builder", "run": FIXED}])
     loop_id = new(project, "--task", "t", "--max-iterations", "1")
     start(project, loop_id, code=12)
-    assert shown(project, loop_id)["failure_reason"] == "all 1 iterations are used"
+    assert shown(project, loop_id)["failure_reason"] == "all iterations are used (limit: 1)"
     assert project.run("loop", "retry", loop_id, "--max-iterations", "5").exit_code == 0
     start(project, loop_id)
     document = shown(project, loop_id)

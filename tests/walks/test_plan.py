@@ -153,6 +153,17 @@ def test_without_an_agent_a_person_fills_in_skeletons(project):
     assert "We do it." in (folder / "plan.md").read_text(), "what a person wrote stays"
 
 
+def test_a_secret_in_a_given_spec_is_masked(project):
+    prepare(project)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    spec = project.root.parent / "SPEC.md"
+    spec.write_text(spec.read_text().replace("- greeting", f"- greeting\n\n<!-- {token} -->"))
+    ok(project, "plan", "greet", "--direct", str(spec), "--agent", "")
+    kept = [path for path in project.own.rglob("*") if path.is_file() and token.encode() in path.read_bytes()]
+    assert kept == []
+    assert "REDACTED" in (project.own / "workflows" / "greet" / "spec.md").read_text()
+
+
 @pytest.mark.parametrize("chosen", ["[agents]\ndefault", "[agents.roles]\nplanner"])
 @pytest.mark.parametrize("profile", ["lean", "full"])
 def test_an_agent_does_not_overwrite_a_plan_that_a_person_started_unless_named(project, chosen, profile):

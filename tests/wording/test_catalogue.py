@@ -69,15 +69,15 @@ def test_a_text_of_any_length_is_read_through_in_no_time():
 
 
 def test_a_template_is_filled_with_its_facts_and_falls_back_to_english():
-    assert OTHER.words("{count} questions are open: {items}", count=2, items="A-1") == "还有 2 个问题：A-1"
-    assert OTHER.words("the tests {how}", how="通过") == "测试通过"
-    assert OTHER.words("{count} files", count=3) == "3 files"
+    assert OTHER.message("{count} questions are open: {items}", count=2, items="A-1") == "还有 2 个问题：A-1"
+    assert OTHER.message("the tests {how}", how="通过") == "测试通过"
+    assert OTHER.message("{count} files", count=3) == "3 files"
     assert OTHER.text("no such text") == "no such text"
 
 
 def test_english_messages_stay_unchanged():
     assert ENGLISH.translate("2 questions are open: A-1") == "2 questions are open: A-1"
-    assert ENGLISH.words("{count} questions", count=2) == "2 questions"
+    assert ENGLISH.message("{count} questions", count=2) == "2 questions"
     assert catalogue_of("en") is ENGLISH
 
 

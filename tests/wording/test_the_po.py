@@ -66,7 +66,7 @@ def test_raw_sentences_anywhere_in_the_source_are_found(catalogue):
 def f(name, count):
     '''A docstring is no sentence.'''
     raise PlanError(f"the plan {name} has {count} step{'s' if count != 1 else ''}", hint="look at it again")
-    say(words("run {name}", name=name))
+    echo(message("run {name}", name=name))
     return f"loopwright status {name}"
 """
     assert dict(wording_sources._of_module(ast.parse(source))) == {

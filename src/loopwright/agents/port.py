@@ -132,7 +132,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     # The JSON Schema of the answer; None for a text answer.
     schema: Mapping[str, Any] | None = None
     # The schema as text in the prompt's language, for an agent whose program has no option for a schema.
-    schema_in_words: str = ""
+    schema_text: str = ""
     session: str | None = None
     # The number of earlier turns of the same work in this role; None if they are not counted.
     number: int | None = None

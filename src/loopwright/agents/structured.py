@@ -43,7 +43,7 @@ def with_schema_in_prompt(turn: Turn) -> Turn:
     """The turn with its schema in the prompt, for an agent whose program has no option for a schema."""
     if turn.schema is None:
         return turn
-    return replace(turn, prompt=f"{turn.prompt}\n\n{turn.schema_in_words or schema_request(turn.schema, _ENGLISH)}\n")
+    return replace(turn, prompt=f"{turn.prompt}\n\n{turn.schema_text or schema_request(turn.schema, _ENGLISH)}\n")
 
 
 def strict_form(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from loopwright.cli.options import command_with_examples, say_json
+from loopwright.cli.options import command_with_examples, echo_json
 from loopwright.errors import WrongUsage
 
 
@@ -25,6 +25,6 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> None:
     root = ctx.find_root().command
     script = kind(root, {}, "loopwright", "_LOOPWRIGHT_COMPLETE").source()
     if as_json:
-        say_json({"shell": shell, "script": script})
+        echo_json({"shell": shell, "script": script})
     else:
         click.echo(script)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.language import told
-from loopwright.cli.options import command_with_examples, put, say, say_json
+from loopwright.cli.language import translate
+from loopwright.cli.options import command_with_examples, echo, echo_json, put
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import width_of
 from loopwright.verbs.explain import TOPICS, explain
@@ -21,17 +21,17 @@ from loopwright.verbs.explain import TOPICS, explain
 def command(topic: str | None, as_json: bool) -> None:
     """Explain a topic, an error code or a secret rule. Without TOPIC, list the topics."""
     if topic is None:
-        say_json(list(TOPICS)) if as_json else say(f"topics: {', '.join(TOPICS)}; or any error code or rule id")
+        echo_json(list(TOPICS)) if as_json else echo(f"topics: {', '.join(TOPICS)}; or any error code or rule id")
         return
     rows = explain(topic)
     if not rows:
         raise WrongUsage(f"'{topic}' is not a topic, an error code or a rule id", hint="topics: " + ", ".join(TOPICS))
     if as_json:
-        say_json(rows)
+        echo_json(rows)
         return
     names = list(rows[0])
     # A single word is a name or a value, and is not translated.
-    translated = [{name: told(text) if " " in text else text for name, text in row.items()} for row in rows]
+    translated = [{name: translate(text) if " " in text else text for name, text in row.items()} for row in rows]
     shown = [{name: name for name in names}, *translated]
     widths = {name: max(width_of(row[name]) for row in shown) for name in names[:-1]}
     for row in shown:

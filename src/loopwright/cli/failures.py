@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import click
 
-from loopwright.cli.language import told
+from loopwright.cli.language import translate
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel.cells import neutralised
 
@@ -40,26 +40,14 @@ def wants_json(arguments: list[str]) -> bool:
 def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
     if isinstance(problem, WorkflowRefused):
-        return _say_refusal(problem, as_json=as_json)
+        echo_failure(problem.error, problem.message, problem.hint, as_json=as_json, blockers=problem.blockers)
+        return 1
     if isinstance(problem, LoopRefused) and as_json:
         record = {"ok": False, "error": problem.code, "blocker": problem.blocker, "message": problem.message}
         sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
         return exit_code_of(problem.code)
-    say_failure(problem.code, problem.message, problem.hint, as_json=as_json)
+    echo_failure(problem.code, problem.message, problem.hint, as_json=as_json)
     return exit_code_of(problem.code, problem.signal_name if isinstance(problem, Interrupted) else None)
-
-
-def _say_refusal(problem: WorkflowRefused, *, as_json: bool) -> int:
-    """Print the refusal of a workflow: its error and all blockers."""
-    if as_json:
-        blockers = [{"code": code, "message": message, "next": hint} for code, message, hint in problem.blockers]
-        record = {"ok": False, "error": problem.error, "message": problem.message, "blockers": blockers}
-        sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
-        return 1
-    for code, message, _ in problem.blockers:
-        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(told(message))}", err=True)
-    say_failure(problem.error, problem.message, problem.hint, as_json=False)
-    return 1
 
 
 def report_click(problem: click.ClickException, *, as_json: bool) -> int:
@@ -70,7 +58,7 @@ def report_click(problem: click.ClickException, *, as_json: bool) -> int:
     context = problem.ctx if isinstance(problem, click.UsageError) else None
     command_path = "loopwright" if context is None else context.command_path
     hint = f"`{command_path} --help` shows the usage"
-    say_failure("WRONG_USAGE", problem.format_message(), hint, as_json=as_json)
+    echo_failure("WRONG_USAGE", problem.format_message(), hint, as_json=as_json)
     return 2
 
 
@@ -81,7 +69,7 @@ def report_bug(bug: Exception, *, as_json: bool) -> int:
         hint = f"report it with {path}"
     except OSError:
         hint = "report it; the file with the details could not be written"
-    say_failure("INTERNAL_ERROR", f"{type(bug).__name__} in loopwright itself", hint, as_json=as_json)
+    echo_failure("INTERNAL_ERROR", f"{type(bug).__name__} in loopwright itself", hint, as_json=as_json)
     return 1
 
 
@@ -93,13 +81,18 @@ def keep_traceback(bug: Exception) -> str:
     return path
 
 
-def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:
-    """Print one failure, as text or as JSON."""
+def echo_failure(
+    code: str, message: str, hint: str, *, as_json: bool, blockers: tuple[tuple[str, str, str], ...] = ()
+) -> None:
+    """Print one failure with all blockers, as text or as JSON."""
     if as_json:
-        record = {"ok": False, "error": code, "message": message, "blockers": [], "next": hint}
+        listed = [{"code": name, "message": why, "next": way_on} for name, why, way_on in blockers]
+        record = {"ok": False, "error": code, "message": message, "blockers": listed, "next": hint}
         sys.stderr.write(json.dumps(record, ensure_ascii=False) + "\n")
         return
+    for name, why, _ in blockers:
+        click.echo(f"  {click.style(name, fg='yellow')}: {neutralised(translate(why))}", err=True)
     label = click.style(f"{code}:", fg="red", bold=True)
-    click.echo(f"{label} {neutralised(told(message))}", err=True)
+    click.echo(f"{label} {neutralised(translate(message))}", err=True)
     if hint:
-        click.echo(f"  → {neutralised(told(hint))}", err=True)
+        click.echo(f"  → {neutralised(translate(hint))}", err=True)

@@ -7,13 +7,13 @@ import json
 import click
 import msgspec
 
-from loopwright.cli.language import words
+from loopwright.cli.language import message
 from loopwright.cli.options import (
     command_with_examples,
+    echo,
+    echo_json,
     in_context,
     put,
-    say,
-    say_json,
     setting_option,
 )
 from loopwright.stages.context import Context
@@ -39,7 +39,7 @@ def init_command(context: Context, as_json: bool) -> None:
     """
     done = init(context)
     if as_json:
-        say_json(
+        echo_json(
             {
                 "ok": True,
                 "root": str(done.root),
@@ -52,16 +52,16 @@ def init_command(context: Context, as_json: bool) -> None:
         )
         return
     for path in done.written:
-        say(f"wrote {path}")
+        echo(f"wrote {path}")
     for path in done.kept:
-        say(f"unchanged: {path}")
+        echo(f"unchanged: {path}")
     detected = done.detected
-    say(f"test command: {detected.test_command or 'none found; add it to the plan'}")
+    echo(f"test command: {detected.test_command or 'none found; add it to the plan'}")
     if detected.provide:
-        say(f"mounted read-only into sandboxes: {', '.join(detected.provide)}")
+        echo(f"mounted read-only into sandboxes: {', '.join(detected.provide)}")
     if detected.setup:
-        say(f"run in each new sandbox: {', '.join(detected.setup)}")
-    put(words("next: `loopwright run`"), fg="green")
+        echo(f"run in each new sandbox: {', '.join(detected.setup)}")
+    put(message("next: `loopwright run`"), fg="green")
 
 
 @command_with_examples("""

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from loopwright.agents.harness import HARNESSES
-from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context, put
 from loopwright.errors import WrongUsage
 from loopwright.install.apply import FileChange, InstallReport
 from loopwright.install.model import Part, Scope
@@ -71,16 +71,16 @@ def parts_in(text: str) -> tuple[Part, ...]:
 def report(done: InstallReport, *, as_json: bool, dry_run: bool, takes_out: bool = False) -> None:
     """Print each change as a diff; print a file that is added or removed as a whole as one line."""
     if as_json:
-        say_json(_document(done, dry_run=dry_run))
+        echo_json(_document(done, dry_run=dry_run))
         return
     for item in done.items:
         if item.is_changed:
             _put_diff(item)
-            say(_outcome(item, dry_run=dry_run, takes_out=takes_out))
+            echo(_outcome(item, dry_run=dry_run, takes_out=takes_out))
     if not done.is_changed:
-        say(f"{done.agent}: nothing to change")
+        echo(f"{done.agent}: nothing to change")
     for note in (*(item.left for item in done.items if item.left), *done.notes):
-        say(f"note: {note}", fg="yellow")
+        echo(f"note: {note}", fg="yellow")
 
 
 def _put_diff(item: FileChange) -> None:

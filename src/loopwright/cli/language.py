@@ -8,46 +8,38 @@ from __future__ import annotations
 import os
 import sys
 
-from loopwright.wording.catalogue import ENGLISH, Catalogue, catalogue_of
+from loopwright.wording.catalogue import Catalogue, catalogue_of
 from loopwright.wording.language import language_of
 from loopwright.workspace.peek import language_setting
 
 _SAMPLE = "循环"
 
 
-class _Speech:
-    """The chosen catalogue; the choice is made before the first message."""
-
-    def __init__(self) -> None:
-        self.is_chosen = False
-        self.catalogue = ENGLISH
+# The chosen catalogue; empty until the first message.
+_CHOSEN: list[Catalogue] = []
 
 
-_SPEECH = _Speech()
-
-
-def speak(setting: str) -> None:
+def set_language(setting: str) -> None:
     """Use the language of this setting from now on; a terminal that cannot show it gets English."""
     language = language_of(setting, os.environ)
-    _SPEECH.catalogue = catalogue_of(language if _can_be_shown() else "en")
-    _SPEECH.is_chosen = True
+    _CHOSEN[:] = [catalogue_of(language if _can_be_shown() else "en")]
 
 
-def spoken() -> Catalogue:
+def catalogue() -> Catalogue:
     """The catalogue of the chosen language. Before a workspace is opened, the current folder decides."""
-    if not _SPEECH.is_chosen:
-        speak(language_setting(os.environ))
-    return _SPEECH.catalogue
+    if not _CHOSEN:
+        set_language(language_setting(os.environ))
+    return _CHOSEN[0]
 
 
-def told(text: str) -> str:
+def translate(text: str) -> str:
     """A message in the language of the user. Its English text is looked up among the templates."""
-    return spoken().translate(text)
+    return catalogue().translate(text)
 
 
-def words(template: str, /, **facts: object) -> str:
-    """A message from a template, for texts that are too short to be looked up by `told`."""
-    return spoken().words(template, **facts)
+def message(template: str, /, **facts: object) -> str:
+    """A message from a template, for texts that are too short for `translate` to find."""
+    return catalogue().message(template, **facts)
 
 
 def _can_be_shown() -> bool:

@@ -11,7 +11,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from loopwright.cli.language import told
+from loopwright.cli.language import translate
 from loopwright.cli.progress import lines_for
 from loopwright.kernel.cells import neutralised
 from loopwright.runner import events
@@ -61,7 +61,7 @@ class LiveProgress:
                 self._row(step).line = neutralised(line.text).strip()
             case events.StepEnded(step, outcome, duration, reason):
                 row = self._row(step)
-                row.outcome, row.took, row.line = outcome, duration, neutralised(told(reason.text))
+                row.outcome, row.took, row.line = outcome, duration, neutralised(translate(reason.text))
             case events.RunEnded():
                 self._live.update(Text(""))
                 self._console.print(self._table())
@@ -69,15 +69,7 @@ class LiveProgress:
                 self._print(event)
             case events.CommandEnded() | events.CheckJudged():
                 pass
-            case (
-                events.RunStarted()
-                | events.SandboxOpened()
-                | events.SecretSeen()
-                | events.Replanning()
-                | events.Replanned()
-                | events.ReplannerChanged()
-                | events.GaveUp()
-            ):
+            case _:
                 self._print(event)
 
     def _row(self, step: str, action: str = "") -> _Row:

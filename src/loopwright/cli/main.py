@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from loopwright.cli.failures import keep_traceback, report_bug, report_click, report_error, wants_json
+from loopwright.cli.help_formatter import TranslatedFormatter
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.spoken_help import SpokenFormatter
 from loopwright.errors import LoopwrightError
 from loopwright.version import VERSION
 
@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init:init_command", "Make this project a workspace and write a first plan."),
     "clarify": ("workflow.stages:clarify_command", "Turn an idea into a spec, one question at a time."),
     "answer": ("workflow.stages:answer_command", "Answer an open question or decision."),
-    "plan": ("workflow.plan", "Turn a spec into slices, checks and a spec delta."),
+    "plan": ("workflow.stages:plan_command", "Turn a spec into slices, checks and a spec delta."),
     "build": ("workflow.build:build_command", "Build an approved plan in a sandbox and run its checks."),
     "review": ("workflow.stages:review_command", "Review the built change by its evidence and its risk."),
     "sign": ("workflow.decisions:sign_command", "Sign off a slice, or a change to a protected file."),
@@ -85,7 +85,7 @@ def loopwright() -> None:
 
 
 _TERMINATED = 143
-click.Context.formatter_class = SpokenFormatter
+click.Context.formatter_class = TranslatedFormatter
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from loopwright.cli.language import speak, told
+from loopwright.cli.language import set_language, translate
 from loopwright.kernel.cells import neutralised
 from loopwright.wiring.workspace import Workspace, find_workspace
 
@@ -38,7 +38,7 @@ def in_workspace(command: F) -> F:
 def place_of(project_root: Path) -> Workspace:
     """The workspace and its settings, for commands that need no adapters."""
     place = find_workspace(project_root, {}, os.environ)
-    speak(place.settings.values.workspace.language)
+    set_language(place.settings.values.workspace.language)
     return place
 
 
@@ -48,17 +48,17 @@ def put(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> 
     click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
 
 
-def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+def echo(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
     """Print a message in the language of the user."""
-    put(told(text), nl=nl, err=err, **style)
+    put(translate(text), nl=nl, err=err, **style)
 
 
-def say_json_line(record: object) -> None:
+def echo_json_line(record: object) -> None:
     """Print a record as one line of JSON."""
     _write(json.dumps(record, ensure_ascii=False))
 
 
-def say_json(record: object) -> None:
+def echo_json(record: object) -> None:
     """Print a record as indented JSON."""
     _write(json.dumps(record, ensure_ascii=False, indent=2))
 

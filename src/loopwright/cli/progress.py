@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from loopwright.cli.language import told, words
+from loopwright.cli.language import message, translate
 from loopwright.kernel import codec
 from loopwright.kernel.cells import neutralised
 from loopwright.redaction.model import Redacted
@@ -28,67 +28,66 @@ def _text_of(value: Any) -> Any:
     raise NotImplementedError(type(value).__name__)
 
 
-class PlainProgress:
-    """Prints lines for each event."""
-
-    def __call__(self, event: events.Event) -> None:
-        """Print the lines of an event, if it has any."""
-        for line in lines_for(event):
-            click.echo(line)
+def plain_progress(event: events.Event) -> None:
+    """Print the lines of an event, if it has any."""
+    for line in lines_for(event):
+        click.echo(line)
 
 
 def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one case per event
     """The lines about an event, for a person."""
     match event:
         case events.RunStarted(run_id):
-            return [words("run {run_id}", run_id=run_id)]
+            return [message("run {run_id}", run_id=run_id)]
         case events.PlanRead(goal, steps):
-            return [words("plan: {goal} ({count} steps)", goal=neutralised(goal.text), count=len(steps))]
+            return [message("plan: {goal} ({count} steps)", goal=neutralised(goal.text), count=len(steps))]
         case events.SandboxOpened(mode, base, isolation, network, notes):
             facts = {"mode": mode, "base": base[:12], "isolation": isolation, "network": network}
-            head = words("sandbox: {mode} of {base}, isolation {isolation}, network {network}", **facts)
-            return [head, *(f"  {words('note: {note}', note=_clean(note))}" for note in notes)]
+            head = message("sandbox: {mode} of {base}, isolation {isolation}, network {network}", **facts)
+            return [head, *(f"  {message('note: {note}', note=_clean(note))}" for note in notes)]
         case events.StepStarted(step, action):
             return [f"{step}: {neutralised(action.text)}".rstrip(": ")]
         case events.CommandStarted(step, _, command):
             return [f"{step}: $ {_first_line(command)}"]
         case events.CommandEnded(step, number, exit_code, ending, duration):
             end = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
-            facts = {"number": str(number), "end": told(end), "time": f"{duration:.2f}"}
-            return [f"{step}: {words('command {number}: {end} after {time} s', **facts)}"]
+            facts = {"number": str(number), "end": translate(end), "time": f"{duration:.2f}"}
+            return [f"{step}: {message('command {number}: {end} after {time} s', **facts)}"]
         case events.CheckJudged(step, kind, outcome, detail):
-            return [f"{step}: {words('check {kind}: {outcome}', kind=kind, outcome=told(outcome))}: {_clean(detail)}"]
+            return [
+                f"{step}: {message('check {kind}: {outcome}', kind=kind, outcome=translate(outcome))}: {_clean(detail)}"
+            ]
         case events.StepEnded(step, outcome, duration, reason):
-            word = click.style(told(outcome), fg=_WORDS.get(outcome))
-            ended = words("{outcome} after {time} s", outcome=word, time=f"{duration:.2f}")
+            word = click.style(translate(outcome), fg=_WORDS.get(outcome))
+            ended = message("{outcome} after {time} s", outcome=word, time=f"{duration:.2f}")
             return [f"{step}: {ended}" + (f": {_clean(reason)}" if reason.data else "")]
         case events.SecretSeen(finding):
-            return [click.style(words("secret masked: {finding}", finding=_clean(finding)), fg="red")]
+            return [click.style(message("secret masked: {finding}", finding=_clean(finding)), fg="red")]
         case events.Replanning(agent, attempt, attempts, needs):
-            return [told(f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})")]
+            return [translate(f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})")]
         case events.Replanned(agent, _, failure, usd, tokens):
-            cost = words("usd {usd}, tokens {tokens}", usd=_or_unknown(usd, ".4f"), tokens=_or_unknown(tokens, ","))
-            return [f"{agent}: {words('turn finished')}" + (f" ({failure})" if failure else "") + f": {cost}"]
-        case events.ReplannerChanged(message=message):
-            return [_clean(message)]
+            cost = message("usd {usd}, tokens {tokens}", usd=_or_unknown(usd, ".4f"), tokens=_or_unknown(tokens, ","))
+            return [f"{agent}: {message('turn finished')}" + (f" ({failure})" if failure else "") + f": {cost}"]
+        case events.ReplannerChanged(message=why):
+            return [_clean(why)]
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):
             color = "green" if status == "OK" else "red"
             word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
-            ended = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
-            return [ended, f"  {words('evidence: {path}', path=neutralised(path))}"]
+            ended = message("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
+            return [ended, f"  {message('evidence: {path}', path=neutralised(path))}"]
         case events.GaveUp(run_id, attempts, error_code):
-            text = f"{error_code}: no success after {attempts} new plans; the last run is {run_id}"
-            return [click.style(told(text), fg="red")]
+            text = f"{error_code}: no success; new plans tried: {attempts}; the last run is {run_id}"
+            return [click.style(translate(text), fg="red")]
         case events.OutputSeen():
             return []
 
 
 def _or_unknown(value: float | None, form: str) -> str:
-    return words("unknown") if value is None else format(value, form)
+    return message("unknown") if value is None else format(value, form)
 
 
 def _clean(text: Redacted) -> str:
-    return neutralised(told(text.text))
+    return neutralised(translate(text.text))
 
 
 def _first_line(text: Redacted) -> str:

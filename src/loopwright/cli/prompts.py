@@ -11,9 +11,9 @@ import click
 from loopwright.agents.port import Role
 from loopwright.agents.prompts.book import OURS, PromptText
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, PromptLanguage
-from loopwright.cli.language import words
+from loopwright.cli.language import message
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context, put
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
@@ -76,7 +76,7 @@ def listing_command(context: Context, language: PromptLanguage | None, as_json: 
     """List all prompts with role, language and origin; exit 1 if one of your files cannot be used."""
     listed = list_prompts(context, language)
     if as_json:
-        say_json(
+        echo_json(
             {
                 "language": listed.language,
                 "prompts": [row(text) for text in listed.texts],
@@ -87,10 +87,10 @@ def listing_command(context: Context, language: PromptLanguage | None, as_json: 
     width = max(len(text.name) for text in listed.texts)
     for text in listed.texts:
         role = SHAPES[text.name].role
-        role_name = (role.value if role is not None else words("part")).ljust(_ROLE)
+        role_name = (role.value if role is not None else message("part")).ljust(_ROLE)
         put(f"{text.name.ljust(width)}  {role_name}  {text.language}  {shown(text.path) or OURS}")
     for unusable in listed.unusable:
-        say(f"{shown(unusable.path)}: {unusable.why}", fg="red")
+        echo(f"{shown(unusable.path)}: {unusable.why}", fg="red")
     return 1 if listed.unusable else 0
 
 
@@ -112,7 +112,7 @@ def show_command(
     if as_json:
         shape = SHAPES[name]
         more = {"text": text.text, "needs": shape.needs, "may": shape.may, "answer_schema": answer_schema(name)}
-        say_json({**row(text), **more})
+        echo_json({**row(text), **more})
     elif schema:
         if SHAPES[name].role is None:
             raise WrongUsage(f"{name} is a part of other prompts and has no answer", hint="leave out --schema")
@@ -134,6 +134,6 @@ def copy_command(context: Context, name: str, language: PromptLanguage | None, u
     """Copy a built-in prompt to a file that replaces it, for you to edit. An existing file stays unchanged."""
     path = copy_prompt(context, name, language, to="user" if user else "workspace")
     if as_json:
-        say_json({"path": shown(path), "name": name})
+        echo_json({"path": shown(path), "name": name})
         return
-    say(f"edit {shown(path)}; agents get this prompt from the next command on")
+    echo(f"edit {shown(path)}; agents get this prompt from the next command on")

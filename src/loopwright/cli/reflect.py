@@ -9,8 +9,8 @@ from typing import IO, Literal
 import click
 from click.core import ParameterSource
 
-from loopwright.cli.language import told, words
-from loopwright.cli.options import context_of, in_context, in_workspace, put, say, say_json
+from loopwright.cli.language import message, translate
+from loopwright.cli.options import context_of, echo, echo_json, in_context, in_workspace, put
 from loopwright.errors import WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
@@ -87,7 +87,7 @@ def command(
         )
     report = _bounded(report_file) if report_file is not None else fields
     reflection = reflect(context_of(project_root), ReflectionRequest(session, point, report, task_ref, agent))
-    _say(reflection, as_json)
+    _echo(reflection, as_json)
 
 
 @command.command("list")
@@ -96,7 +96,7 @@ def list_command(context: Context, as_json: bool) -> None:
     """List the reflections of this workspace."""
     reflections = all_reflections(context)
     if as_json:
-        say_json(
+        echo_json(
             {
                 "reflections": [_record(stored) for stored in reflections.stored],
                 "unreadable": [codec.to_builtins(unreadable) for unreadable in reflections.unreadable],
@@ -105,15 +105,15 @@ def list_command(context: Context, as_json: bool) -> None:
         return
     for stored in reflections.stored:
         record = stored.reflection
-        confidence = words("no confidence")
+        confidence = message("no confidence")
         if record.confidence is not None:
-            confidence = words("confidence {confidence}", confidence=f"{record.confidence:g}")
-        review = "review" if record.risk.needs_review else words("no review")
+            confidence = message("confidence {confidence}", confidence=f"{record.confidence:g}")
+        review = "review" if record.risk.needs_review else message("no review")
         put(f"{stored.name}  {record.task_ref}  {confidence}  {record.risk.surface} {record.risk.score:.2f} {review}")
     for unreadable in reflections.unreadable:
-        say(f"{unreadable.name}: not a reflection: {unreadable.why}", fg="red")
+        echo(f"{unreadable.name}: not a reflection: {unreadable.why}", fg="red")
     if not reflections.stored and not reflections.unreadable:
-        say(
+        echo(
             "no reflections yet; record one with `loopwright reflect`, or let an agent record them after "
             "`loopwright install --agent claude` (or codex, or gemini)"
         )
@@ -124,7 +124,7 @@ def list_command(context: Context, as_json: bool) -> None:
 @in_context
 def show_command(context: Context, name: str | None, as_json: bool) -> None:
     """Show the reflection with this file name, or a part of its start. Without NAME: the last reflection."""
-    _say(find(context, name), as_json)
+    _echo(find(context, name), as_json)
 
 
 @command.command("export", short_help="Print all reflections.")
@@ -146,7 +146,7 @@ def export_command(context: Context, form: Literal["jsonl", "csv", "corpus"], as
     for text in export(reflections.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
     for unreadable in reflections.unreadable:
-        say(f"skipped: {unreadable.name}: not a reflection: {unreadable.why}", err=True)
+        echo(f"skipped: {unreadable.name}: not a reflection: {unreadable.why}", err=True)
 
 
 def _hand_down(ctx: click.Context, subcommand: str) -> None:
@@ -178,21 +178,21 @@ def _record(stored: Stored) -> dict[str, object]:
     return {"path": shown(stored.path), "point": stored.point, "reflection": codec.to_builtins(stored.reflection)}
 
 
-def _say(stored: Stored, as_json: bool) -> None:
+def _echo(stored: Stored, as_json: bool) -> None:
     if as_json:
-        say_json(_record(stored))
+        echo_json(_record(stored))
         return
     record, risk = stored.reflection, stored.reflection.risk
-    say(shown(stored.path), bold=True)
-    say(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[stored.point]}")
-    say(f"  files changed: {len(record.files_changed)}; {risk.surface}, score {risk.score:.2f}: ", nl=False)
-    say("review needed" if risk.needs_review else "no review needed", fg="yellow" if risk.needs_review else "green")
-    put(f"  {words('why: {why}', why=told(risk.reason))}")
+    echo(shown(stored.path), bold=True)
+    echo(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[stored.point]}")
+    echo(f"  files changed: {len(record.files_changed)}; {risk.surface}, score {risk.score:.2f}: ", nl=False)
+    echo("review needed" if risk.needs_review else "no review needed", fg="yellow" if risk.needs_review else "green")
+    put(f"  {message('why: {why}', why=translate(risk.reason))}")
     if record.confidence is not None:
-        put(f"  {words('confidence: {confidence}', confidence=f'{record.confidence:g}')}")
+        put(f"  {message('confidence: {confidence}', confidence=f'{record.confidence:g}')}")
     if record.most_likely_wrong is not None:
-        say(f"  most likely wrong: {record.most_likely_wrong.surface}: {record.most_likely_wrong.description}")
+        echo(f"  most likely wrong: {record.most_likely_wrong.surface}: {record.most_likely_wrong.description}")
     if record.known_not_in_diff is not None:
-        say(f"  known, not in the diff: {record.known_not_in_diff}")
+        echo(f"  known, not in the diff: {record.known_not_in_diff}")
     if record.provenance.degraded:
-        say("  degraded: some input was missing or unreadable", fg="yellow")
+        echo("  degraded: some input was missing or unreadable", fg="yellow")

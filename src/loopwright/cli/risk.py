@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 
 import click
 
-from loopwright.cli.language import told, words
-from loopwright.cli.options import command_with_examples, context_of, in_workspace, put, say, say_json
+from loopwright.cli.language import message, translate
+from loopwright.cli.options import command_with_examples, context_of, echo, echo_json, in_workspace, put
 from loopwright.cli.risk_sarif import sarif_of
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
@@ -61,11 +61,11 @@ def command(
     context = context_of(project_root, {("risk", "ruleset"): ruleset, ("risk", "threshold"): threshold})
     report = risk(context, RiskRequest(project_root, base, staged, _bounded(listed)))
     if as_sarif:
-        say_json(sarif_of(report))
+        echo_json(sarif_of(report))
     elif as_json:
-        say_json(_record(report))
+        echo_json(_record(report))
     else:
-        _tell(report)
+        _echo_report(report)
     return _REVIEW_NEEDED if report.verdict.needs_review else 0
 
 
@@ -103,42 +103,42 @@ def _record(report: RiskReport) -> dict[str, Any]:
     }
 
 
-def _tell(report: RiskReport) -> None:
+def _echo_report(report: RiskReport) -> None:
     verdict = report.verdict
     headline, colour = ("review needed", "red") if verdict.needs_review else ("no review needed", "green")
-    say(f"{headline}: score {verdict.score:.2f}, threshold {verdict.threshold:g}", fg=colour, bold=True)
-    put(words("why: {why} ({rules})", why=_why(report), rules=told(verdict.rules.title)))
+    echo(f"{headline}: score {verdict.score:.2f}, threshold {verdict.threshold:g}", fg=colour, bold=True)
+    put(message("why: {why} ({rules})", why=_why(report), rules=translate(verdict.rules.title)))
     for surface, hits in verdict.by_surface().items():
-        _tell_surface(surface, hits)
-    compared = words("compared: {compared}", compared=told(report.compared))
-    notes = (words("note: {note}", note=told(note)) for note in report.notes)
-    for line in (compared, *map(told, verdict.rules.lowered), *notes):
+        _echo_surface(surface, hits)
+    compared = message("compared: {compared}", compared=translate(report.compared))
+    notes = (message("note: {note}", note=translate(note)) for note in report.notes)
+    for line in (compared, *map(translate, verdict.rules.lowered), *notes):
         put(line)
     for line in _next(report):
-        say(f"  → {line}")
+        echo(f"  → {line}")
 
 
 def _why(report: RiskReport) -> str:
     verdict, change = report.verdict, report.change
     if not verdict.hits:
-        return words("nothing changed")
-    lines = words("+{added} -{removed} lines", added=change.insertions or 0, removed=change.deletions or 0)
+        return message("nothing changed")
+    lines = message("+{added} -{removed} lines", added=change.insertions or 0, removed=change.deletions or 0)
     base, score = f"{verdict.base:.2f}", f"{verdict.score:.2f}"
     if verdict.surface == "none":
-        return words("no file is on a known surface; {lines} give {score}", lines=lines, score=score)
-    touched = words("files on the surface {surface} changed", surface=verdict.surface)
+        return message("no file is on a known surface; {lines} give {score}", lines=lines, score=score)
+    touched = message("files on the surface {surface} changed", surface=verdict.surface)
     if verdict.score <= verdict.base:
         return touched
-    return touched + words("; {lines} raise the score from {base} to {score}", lines=lines, base=base, score=score)
+    return touched + message("; {lines} raise the score from {base} to {score}", lines=lines, base=base, score=score)
 
 
-def _tell_surface(surface: str, hits: list[SurfaceHit]) -> None:
+def _echo_surface(surface: str, hits: list[SurfaceHit]) -> None:
     for number, hit in enumerate(hits[:_FILES_SHOWN]):
         head = f"{surface.ljust(5)} {hits[0].weight:.2f}" if number == 0 else ""
-        why = f"  ({told(hit.why)})" if surface != "none" else ""
+        why = f"  ({translate(hit.why)})" if surface != "none" else ""
         put(f"  {head.ljust(10)}  {shown(hit.path)}{why}")
     if len(hits) > _FILES_SHOWN:
-        put(f"{'':14}{words('and {count} more', count=len(hits) - _FILES_SHOWN)}")
+        put(f"{'':14}{message('and {count} more', count=len(hits) - _FILES_SHOWN)}")
 
 
 def _next(report: RiskReport) -> list[str]:
@@ -152,9 +152,9 @@ def _next(report: RiskReport) -> list[str]:
     new = set(report.change.untracked)
     leading = [hit.path for hit in verdict.hits if hit.surface == verdict.surface and hit.path not in new]
     # If the size decided, a few files would not show the reason.
-    is_few = verdict.base >= verdict.threshold and len(leading) <= _FILES_SHOWN and all(map(_is_plain, leading))
+    is_few = (
+        verdict.base >= verdict.threshold
+        and len(leading) <= _FILES_SHOWN
+        and all(shown(path) == path for path in leading)
+    )
     return [*advice, f"git diff {report.against[:12]}" + (f" -- {shlex.join(leading)}" if is_few and leading else "")]
-
-
-def _is_plain(path: str) -> bool:
-    return shown(path) == path

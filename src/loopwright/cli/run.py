@@ -12,16 +12,16 @@ from types import FrameType
 
 import click
 
-from loopwright.cli.failures import exit_code_of, say_failure
+from loopwright.cli.failures import echo_failure, exit_code_of
 from loopwright.cli.options import (
     command_with_examples,
+    echo,
+    echo_json,
     in_context,
-    say,
-    say_json,
     setting_option,
     with_sandbox_root,
 )
-from loopwright.cli.progress import PlainProgress, json_progress
+from loopwright.cli.progress import json_progress, plain_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
 from loopwright.stages.context import Context
@@ -86,7 +86,7 @@ def progress(as_json: bool) -> Iterator[Listener]:
         with importlib.import_module("loopwright.cli.live").LiveProgress() as live:
             yield live
     else:
-        yield PlainProgress()
+        yield plain_progress
 
 
 @contextmanager
@@ -115,8 +115,8 @@ def _finish(report: RunReport, as_json: bool) -> int:
     tail = report.failure.log_tail
     if not as_json and tail is not None and tail.data.strip():
         for line in tail.text.splitlines()[-_SHOWN_LINES:]:
-            say(f"  │ {line}", dim=True)
-    say_failure(report.failure.code, message, report.failure.hint, as_json=as_json)
+            echo(f"  │ {line}", dim=True)
+    echo_failure(report.failure.code, message, report.failure.hint, as_json=as_json)
     return exit_code_of(report.failure.code, report.failure.signal)
 
 
@@ -129,11 +129,11 @@ def unlatch_command(context: Context, as_json: bool) -> None:
     latch = unlatch(context)
     if as_json:
         fields = ("run_id", "created_at", "reason", "pid")
-        say_json({"ok": True, "latch": {name: getattr(latch, name) for name in fields} if latch else None})
+        echo_json({"ok": True, "latch": {name: getattr(latch, name) for name in fields} if latch else None})
     elif latch is None:
-        say("the workspace was not latched")
+        echo("the workspace was not latched")
     else:
-        say(f"latched by run {latch.run_id} at {latch.created_at}")
-        say(f"  {latch.reason}")
-        say(f"  blocker card: {context.layout.blocker}")
-        say("unlatched; run the plan again with `loopwright run`", fg="green")
+        echo(f"latched by run {latch.run_id} at {latch.created_at}")
+        echo(f"  {latch.reason}")
+        echo(f"  blocker card: {context.layout.blocker}")
+        echo("unlatched; run the plan again with `loopwright run`", fg="green")

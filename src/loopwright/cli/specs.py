@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from loopwright.cli.lazy import LazyCommands
-from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context, put
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.context import Context
@@ -42,20 +42,20 @@ def listing_command(context: Context, as_json: bool) -> None:
     """List the domains that have a living spec, and how many requirements each kind of proof covers."""
     domains = list_domains(context)
     if as_json:
-        say_json({"ok": True, "domains": [domain.summary() for domain in domains]})
+        echo_json({"ok": True, "domains": [domain.summary() for domain in domains]})
         return
     if not domains:
-        say(_NO_SPECS)
+        echo(_NO_SPECS)
     for domain in domains:
-        say(f"{domain.domain}: ", nl=False, bold=True)
+        echo(f"{domain.domain}: ", nl=False, bold=True)
         if domain.problem:
-            say(f"unreadable: {domain.problem}", fg="red")
+            echo(f"unreadable: {domain.problem}", fg="red")
             continue
         count = Counter(requirement.basis for requirement in domain.requirements)
         parts = [f"proven by checks: {count['checks']}"]
         parts += [f"signed by a person: {count['signed']}"] if count["signed"] else []
         parts += [f"not proven: {count['none']}"] if count["none"] else []
-        say(f"requirements: {len(domain.requirements)}; {', '.join(parts)}")
+        echo(f"requirements: {len(domain.requirements)}; {', '.join(parts)}")
 
 
 @command_with_examples("""
@@ -68,18 +68,18 @@ def show_command(context: Context, domain: str, as_json: bool) -> None:
     """Show the living spec of a domain: each requirement, the change that added it, and what proves it."""
     spec = show_domain(context, domain)
     if as_json:
-        say_json({"ok": True, **spec.document()})
+        echo_json({"ok": True, **spec.document()})
         return
-    say(f"{spec.domain}  ", nl=False, bold=True)
+    echo(f"{spec.domain}  ", nl=False, bold=True)
     put(spec.path, dim=True)
-    say(spec.purpose)
+    echo(spec.purpose)
     for requirement in spec.requirements:
         put(f"\n{requirement.name}", bold=True)
         put(f"  {requirement.text}")
         for scenario in requirement.scenarios:
             put(f"  · {scenario}")
         change = f" ({requirement.change_id})" if requirement.change_id else ""
-        say(f"  {requirement.basis_sentence()}{change}", dim=True)
+        echo(f"  {requirement.basis_sentence()}{change}", dim=True)
 
 
 _MARKS = {"holds": ("✓", "green"), "broken": ("✗", "red"), "unavailable": ("✗", "red")}
@@ -100,14 +100,14 @@ def verify_command(context: Context, domain: str | None, as_json: bool) -> None:
         verified = verify_specs(context, domain, cancellation)
     wrong = [requirement for requirement in verified if requirement.is_wrong]
     if as_json:
-        say_json({"ok": not wrong, "requirements": [msgspec.to_builtins(requirement) for requirement in verified]})
+        echo_json({"ok": not wrong, "requirements": [msgspec.to_builtins(requirement) for requirement in verified]})
     else:
         for requirement in verified:
             mark, color = _MARKS.get(requirement.status, ("·", "yellow"))
-            say(f"{mark} {requirement.domain}: {requirement.requirement}  ", fg=color, nl=False)
-            say(requirement.sentence(), dim=True)
+            echo(f"{mark} {requirement.domain}: {requirement.requirement}  ", fg=color, nl=False)
+            echo(requirement.sentence(), dim=True)
         if not verified:
-            say(_NO_SPECS)
+            echo(_NO_SPECS)
     if wrong:
         broken = any(requirement.status == "broken" for requirement in wrong)
         raise WorkflowRefused(

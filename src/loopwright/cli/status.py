@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.language import told, words
+from loopwright.cli.language import message, translate
 from loopwright.cli.lazy import load
 from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.loop.output import COLORS
-from loopwright.cli.plain import command_with_examples, in_workspace, place_of, say, say_json
+from loopwright.cli.plain import command_with_examples, echo, echo_json, in_workspace, place_of
 from loopwright.kernel.cells import neutralised
 from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, what_waits, with_what_runs
@@ -32,14 +32,14 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> None:
     """Show the status of all work, or of one workflow: what runs, what waits for a person, and the next command."""
     if slug is not None:
         # The status of one workflow is derived from its documents; the imports for that would slow down the list.
-        load("loopwright.cli.workflow.output").say_whole(project_root, slug, as_json=as_json)
+        load("loopwright.cli.workflow.output").echo_details(project_root, slug, as_json=as_json)
         return
     layout = place_of(project_root).layout
     workflows, loops = _listed(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
-        say_json(overview(workflows, loops))
+        echo_json(overview(workflows, loops))
     elif not workflows and not loops:
-        say('nothing here yet; start a change: `loopwright clarify SLUG --idea "…"`, or run a plan: `loopwright run`')
+        echo('nothing here yet; start a change: `loopwright clarify SLUG --idea "…"`, or run a plan: `loopwright run`')
     else:
         click.echo("\n".join([*_workflow_lines(with_what_runs(workflows, loops)), *_loop_lines(loops)]))
 
@@ -52,11 +52,11 @@ def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     stages = Counter(workflow.current_stage for workflow in active)
     counted = [f"{stages[stage]} {stage}" for stage in STAGES if stages[stage]]
     if archived:
-        counted.append(words("{count} archived", count=archived))
-    lines = [words("workflows: {counted}", counted=", ".join(counted))]
+        counted.append(message("{count} archived", count=archived))
+    lines = [message("workflows: {counted}", counted=", ".join(counted))]
     for workflow in active[:_SHOWN]:
         lines.append(f"  {workflow.slug}  {workflow.current_stage}, {workflow.stage_status}")
-        lines.append(f"      → {neutralised(told(workflow.recommended_next_action))}")
+        lines.append(f"      → {neutralised(translate(workflow.recommended_next_action))}")
     return lines
 
 
@@ -65,18 +65,18 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
         return []
     totals = Counter(loop.line.status for loop in loops)
     counted = [click.style(f"{totals[name]} {name}", fg=COLORS.get(name, "red")) for name in STATUSES if totals[name]]
-    lines = [words("loops: {counted}", counted=", ".join(counted))]
+    lines = [message("loops: {counted}", counted=", ".join(counted))]
     running = [loop for loop in loops if loop.line.status == "running" and loop.has_worker]
     lines += [f"  {loop_line(loop)}" for loop in running[:_SHOWN]]
     waiting = [loop for loop in loops if way_on(loop) is not None]
     if waiting:
-        lines.append(words("waiting for a person:"))
+        lines.append(message("waiting for a person:"))
     for loop in waiting[:_SHOWN]:
         lines.append(f"  {loop_line(loop)}")
-        lines += [f"      {neutralised(told(hold.message))}" for hold in loop.line.loopwright.holds]
-        lines.append(f"      → {told(way_on(loop) or '')}")
+        lines += [f"      {neutralised(translate(hold.message))}" for hold in loop.line.loopwright.holds]
+        lines.append(f"      → {translate(way_on(loop) or '')}")
     if len(waiting) > _SHOWN:
-        more = words("… and {count} more: `loopwright loop list`", count=len(waiting) - _SHOWN)
+        more = message("… and {count} more: `loopwright loop list`", count=len(waiting) - _SHOWN)
         lines.append(f"  {more}")
     return lines
 
@@ -95,18 +95,18 @@ def next_command(project_root: Path, as_json: bool) -> None:
     waiting = what_waits(_listed(project_root, layout, _NEXT_SHOWN), list_loops(layout))
     workflows, loops = waiting.workflows, waiting.loops
     if as_json:
-        say_json(waiting.document())
+        echo_json(waiting.document())
         return
     if not workflows and not loops:
-        say('nothing waits for you; start a change with `loopwright clarify SLUG --idea "…"`')
+        echo('nothing waits for you; start a change with `loopwright clarify SLUG --idea "…"`')
         return
     lines = []
     for workflow in workflows[:_NEXT_SHOWN]:
         pending = f": {workflow.pending_user_decision}" if workflow.pending_user_decision else ""
-        lines.append(neutralised(f"{workflow.slug} ({workflow.current_stage}{told(pending)})"))
-        lines.append(f"  → {neutralised(told(workflow.recommended_next_action))}")
+        lines.append(neutralised(f"{workflow.slug} ({workflow.current_stage}{translate(pending)})"))
+        lines.append(f"  → {neutralised(translate(workflow.recommended_next_action))}")
     for loop in loops[:_NEXT_SHOWN]:
-        lines += [neutralised(f"{loop.loop_id} ({loop.title})"), f"  → {told(loop.next)}"]
+        lines += [neutralised(f"{loop.loop_id} ({loop.title})"), f"  → {translate(loop.next)}"]
     click.echo("\n".join(lines))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 import msgspec
 
-from loopwright.cli.language import told, words
+from loopwright.cli.language import message, translate
 from loopwright.cli.options import (
     command_with_examples,
+    echo,
+    echo_json,
     in_context,
     put,
-    say,
-    say_json,
     with_sandbox_root,
 )
 from loopwright.errors import SelftestFailed
@@ -35,14 +35,14 @@ def doctor_command(context: Context, fix: bool, as_json: bool) -> int:
     symptoms = doctor(context, fix=fix)
     healthy = all(symptom.health != "problem" for symptom in symptoms)
     if as_json:
-        say_json({"ok": healthy, "checks": [symptom.document() for symptom in symptoms]})
+        echo_json({"ok": healthy, "checks": [symptom.document() for symptom in symptoms]})
         return 0 if healthy else 1
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]
-        fixed = words(" (repaired)") if symptom.health == "fixed" else ""
-        put(f"{mark} {told(symptom.what)}: {told(symptom.message)}{fixed}", fg=color)
+        fixed = message(" (repaired)") if symptom.health == "fixed" else ""
+        put(f"{mark} {translate(symptom.what)}: {translate(symptom.message)}{fixed}", fg=color)
         if symptom.remedy and symptom.health in ("note", "problem"):
-            say(f"    → {symptom.remedy}")
+            echo(f"    → {symptom.remedy}")
     return 0 if healthy else 1
 
 
@@ -57,12 +57,12 @@ def selftest_command(context: Context, as_json: bool) -> None:
         results.append(tested)
         if not as_json:
             put(
-                f"{'✓' if tested.passed else '✗'} {told(tested.what)}: {told(tested.message)}",
+                f"{'✓' if tested.passed else '✗'} {translate(tested.what)}: {translate(tested.message)}",
                 fg="green" if tested.passed else "red",
             )
     failed = [tested.what for tested in results if not tested.passed]
     if as_json:
-        say_json({"ok": not failed, "checks": [msgspec.to_builtins(tested) for tested in results]})
+        echo_json({"ok": not failed, "checks": [msgspec.to_builtins(tested) for tested in results]})
     if failed:
         raise SelftestFailed(f"{len(failed)} of {len(results)} checks failed: {', '.join(failed)}",
                              hint="run `loopwright doctor` to check the machine")  # fmt: skip
@@ -85,23 +85,23 @@ def selftest_command(context: Context, as_json: bool) -> None:
 def gc_command(context: Context, keep: int, dry_run: bool, as_json: bool) -> None:
     """Remove old runs, sandboxes and unused versions of documents of this project.
 
-    Runs that a workflow still needs stay. The evidence chain records each removal and stays valid. Sandboxes of other
-    projects stay.
+    Runs that a loop or a workflow still needs stay. The evidence chain records each removal and stays valid.
+    Sandboxes of other projects stay.
     """
     removed = gc(context, keep=keep, dry_run=dry_run)
     if as_json:
-        say_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
+        echo_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
         return
     facts = {
         "runs": len(removed.runs),
         "sandboxes": len(removed.sandboxes),
-        "kept": words(", {count} versions of documents", count=len(removed.objects)) if removed.objects else "",
+        "kept": message(", {count} versions of documents", count=len(removed.objects)) if removed.objects else "",
     }
     if dry_run:
-        put(words("would remove: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
+        put(message("would remove: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     else:
-        put(words("removed: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
+        put(message("removed: runs: {runs}, sandboxes: {sandboxes}{kept}", **facts))
     for name in (*removed.runs, *removed.sandboxes, *removed.objects):
         put(f"  {name}")
     for run_id, name in removed.needed.items():
-        say(f"  {run_id} stays: {name} needs it")
+        echo(f"  {run_id} stays: {name} needs it")

@@ -8,10 +8,10 @@ import msgspec
 from loopwright.cli.failures import exit_code_of
 from loopwright.cli.options import (
     command_with_examples,
+    echo,
+    echo_json,
+    echo_json_line,
     in_context,
-    say,
-    say_json,
-    say_json_line,
     with_sandbox_root,
 )
 from loopwright.cli.run import progress, stopping_on_signals
@@ -31,14 +31,14 @@ def verify_command(context: Context, run: str | None, as_json: bool) -> None:
     verdicts = verify(context, run)
     wrong = [verdict for verdict in verdicts if verdict.mismatches]
     if as_json:
-        say_json({"ok": not wrong, "runs": [msgspec.structs.asdict(verdict) for verdict in verdicts]})
+        echo_json({"ok": not wrong, "runs": [msgspec.structs.asdict(verdict) for verdict in verdicts]})
     else:
         for verdict in verdicts:
-            say(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else f"{verdict.checked} facts match"))
+            echo(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else f"{verdict.checked} facts match"))
             for line in verdict.mismatches:
-                say(f"  ✗ {line}", fg="red")
+                echo(f"  ✗ {line}", fg="red")
             for line in verdict.notes:
-                say(f"  note: {line}")
+                echo(f"  note: {line}")
     if wrong:
         names = ", ".join(verdict.run_id for verdict in wrong[:5])
         raise EvidenceMismatch(
@@ -64,7 +64,7 @@ def rerun_command(context: Context, run: str, as_json: bool) -> int:
     if report.failure is not None and report.failure.signal is not None:
         return exit_code_of(report.failure.code, report.failure.signal)
     if as_json:
-        say_json_line({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
+        echo_json_line({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
                   "differences": list(report.differences)})  # fmt: skip
     if report.differences:
         raise NotReproduced(
@@ -72,5 +72,5 @@ def rerun_command(context: Context, run: str, as_json: bool) -> int:
             hint=f"compare the logs of {report.first.run_id} and {report.second.run_id}; look for unpinned versions",
         )
     if not as_json:
-        say(f"{report.first.run_id} was reproduced: same exit codes, same changes", fg="green")
+        echo(f"{report.first.run_id} was reproduced: same exit codes, same changes", fg="green")
     return 0

@@ -25,7 +25,8 @@ _LONGEST_NAME = 200
 
 def run(path: str) -> None:
     """Tell the agent to continue, or print nothing. `entry` catches all exceptions."""
-    gate = _read(path)
+    data = _content(path)
+    gate = None if data is None else read_gate(data)
     if gate is None:
         return
     payload = read_payload(0, _PAYLOAD_S)
@@ -62,11 +63,6 @@ def is_build_alive(gate: Gate) -> bool:
         # In a sandbox, outside processes are invisible. The sandbox ends with the build, and the gate expires.
         return bool(gate.namespace)
     return bool(gate.started) and started_at(int(gate.pid)) == gate.started
-
-
-def _read(path: str) -> Gate | None:
-    data = _content(path)
-    return None if data is None else read_gate(data)
 
 
 def _content(path: str) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 from loopwright.hooks.payload import Payload, read_payload
 from loopwright.reflection.capture.lock import SessionLock
@@ -60,14 +61,14 @@ def run(arguments: list[str], mode: str, *, is_asked_to_stop: bool = False) -> N
         session=payload.session,
         mode=mode,
         environment=environment,
-        within_s=_WITHIN_S,
+        until=time.monotonic() + _WITHIN_S,
         is_sound=payload.is_sound,
     )
     try:
         _reflect(ReflectionCapture(request), verb, stops)
     except (OSError, ValueError):
         # The chosen folder can't be used; try the layout's own folder.
-        _reflect(ReflectionCapture(request.without_choice()), verb, stops)
+        _reflect(ReflectionCapture(request.replaced(is_sound=False, may_choose=False)), verb, stops)
 
 
 def _reflect(capture: ReflectionCapture, verb: str, stops: _StopSignals) -> None:

@@ -5,7 +5,6 @@ A torn last line (from a power cut) is moved to a separate file. Any other damag
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,9 +12,10 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import DamagedFile
-from loopwright.kernel.codec import Undecodable, from_json, to_json_line
+from loopwright.journal.event_log import START, LogWriter, cut_torn_end
+from loopwright.kernel.codec import Undecodable, from_json
 from loopwright.kernel.digest import digest_of
-from loopwright.kernel.files import copy_aside, make_folder, set_aside, shown, storage, sync_folder, write_durably
+from loopwright.kernel.files import copy_aside, set_aside, shown, write_durably
 from loopwright.kernel.locks import locked
 
 
@@ -36,10 +36,7 @@ class Journal(msgspec.Struct, frozen=True):
         with locked(self.lock):
             complete, torn = self._split()
             if torn:
-                aside = self.path.with_name(f"{self.path.name}.torn-{len(complete)}")
-                write_durably(aside, torn)
-                with storage(self.path):
-                    os.truncate(self.path, len(complete))
+                cut_torn_end(self.path, len(complete))
             entries = list(_checked(self.path, complete))
             yield JournalWriter(entries, self._append)
 
@@ -69,21 +66,12 @@ class Journal(msgspec.Struct, frozen=True):
         return data[:end], data[end:]
 
     def _append(self, entry: Entry) -> None:
-        make_folder(self.path.parent)
-        is_new = not self.path.exists()
-        with storage(self.path):
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-            size = os.fstat(handle).st_size
-            try:
-                line = to_json_line(entry)
-                if os.write(handle, line) != len(line):
-                    os.ftruncate(handle, size)
-                    raise OSError(28, os.strerror(28), str(self.path))
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-            if is_new:
-                sync_folder(self.path.parent)
+        log = LogWriter(self.path)
+        try:
+            write = log.append if self.path.exists() else log.begin
+            write(entry)
+        finally:
+            log.close()
 
 
 class Rescued(msgspec.Struct, frozen=True):
@@ -102,7 +90,8 @@ class JournalWriter(msgspec.Struct):
     def append(self, kind: str, data: dict[str, str], at: str) -> Entry:
         """Append a fact; it is durable when this returns."""
         last = self.entries[-1] if self.entries else None
-        entry = make_entry(last.seq + 1 if last else 1, at, kind, data, last.digest if last else START)
+        fields = (last.seq + 1 if last else 1, at, kind, data, last.digest if last else START)
+        entry = Entry(*fields, digest_of(list(fields)))
         self._append(entry)
         self.entries.append(entry)
         return entry
@@ -119,7 +108,7 @@ def _checked(path: Path, complete: bytes) -> Iterator[Entry]:
             raise _damage(path, number, f"its sequence number is {entry.seq}")
         if entry.previous != previous:
             raise _damage(path, number, "it does not follow the previous entry")
-        if entry.digest != entry_digest(entry.seq, entry.at, entry.kind, entry.data, entry.previous):
+        if entry.digest != digest_of([entry.seq, entry.at, entry.kind, entry.data, entry.previous]):
             raise _damage(path, number, "its digest does not match its content")
         previous = entry.digest
         yield entry
@@ -132,9 +121,6 @@ def _damage(path: Path, line: int, reason: str) -> DamagedFile:
     )
 
 
-START = "0" * 64
-
-
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fact: its sequence number, time, kind and data, and the digest of the previous entry."""
 
@@ -144,13 +130,3 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: dict[str, str]
     previous: str
     digest: str
-
-
-def make_entry(seq: int, at: str, kind: str, data: dict[str, str], previous: str) -> Entry:
-    """An entry with its digest."""
-    return Entry(seq, at, kind, data, previous, entry_digest(seq, at, kind, data, previous))
-
-
-def entry_digest(seq: int, at: str, kind: str, data: dict[str, str], previous: str) -> str:
-    """The digest that such an entry must have."""
-    return digest_of([seq, at, kind, data, previous])

@@ -173,9 +173,9 @@ class ProcessFamily:
                 strays.difference_update(group.members())
         self.had_deaths = bool(gone) and not unfrozen
         inside = set(self._inside()) if strays else set()
-        return [pid for pid in strays if pid in inside or self._is_mine(pid, others, unfrozen)]
+        return [pid for pid in strays if pid in inside or self._belongs_to_family(pid, others, unfrozen)]
 
-    def _is_mine(self, pid: int, others: set[str], unfrozen: set[str]) -> bool:
+    def _belongs_to_family(self, pid: int, others: set[str], unfrozen: set[str]) -> bool:
         if _has_mark(pid, self._mark) or _session(pid) == self.leader:
             return True
         # A process without its mark and session can't be assigned while other families run. The last family ends it.

@@ -173,7 +173,7 @@ def is_bare(folder: Path) -> bool:
 
 def resolve_commit(folder: Path, revision: str) -> str | None:
     """The commit that a revision names in the user's repository; None if unknown. A revision is never an option."""
-    if revision.startswith("^") or "\0" in revision:
+    if revision.startswith(("-", "^")) or "\0" in revision:
         return None
     # Two steps, because a suffix after `:/some words` would be part of the words.
     for suffix in ("", "^{commit}"):

@@ -6,7 +6,7 @@ import fcntl
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from loopwright.errors import StorageFailed
@@ -94,17 +94,26 @@ def _boot() -> bytes:
         return b""
 
 
-@contextmanager
-def locked_folder(path: Path) -> Iterator[None]:
+def locked_folder(path: Path) -> AbstractContextManager[None]:
     """The same with a folder as the lock, where no lock file may be created. A missing folder needs no lock."""
+    return _holding(path, os.O_DIRECTORY, fcntl.LOCK_EX)
+
+
+def locked_for_reading(path: Path) -> AbstractContextManager[None]:
+    """Wait for a writer, and keep writers out for the block. Creates nothing: a missing lock has no writer."""
+    return _holding(path, os.O_NOFOLLOW, fcntl.LOCK_SH)
+
+
+@contextmanager
+def _holding(path: Path, flags: int, operation: int) -> Iterator[None]:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | flags)  # a FIFO would wait for its writer
     except OSError:
         yield
         return
     try:
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            fcntl.flock(handle, operation)
         yield
     finally:
         os.close(handle)
@@ -114,7 +123,7 @@ def is_held(path: Path) -> bool:
     """Whether a living process holds the lock. The test blocks no other process and works on a read-only disk."""
     try:
         with storage(path):
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except StorageFailed as error:
         if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return False

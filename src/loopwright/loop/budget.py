@@ -41,8 +41,8 @@ class BudgetUse(msgspec.Struct, frozen=True):
         return None if limit is None else limit - self.used(name)
 
 
-def purses(loop: Loop, task_id: str | None) -> Iterator[BudgetUse]:
-    """The purses that pay for work at a task: of the loop, and of the task."""
+def budget_uses(loop: Loop, task_id: str | None) -> Iterator[BudgetUse]:
+    """The budgets that pay for work at a task: of the loop, and of the task."""
     yield BudgetUse("the loop", loop.spent, loop.iteration, loop.budget)
     if task_id is not None:
         spent = loop.spent_by_task.get(task_id, Spent())
@@ -58,44 +58,46 @@ def hold_before(loop: Loop, action: Action, task_id: str | None, now: str) -> Ho
 def hold_before_call(loop: Loop, now: str) -> Hold | None:
     """The same for one call within the action under way, whose iteration has begun."""
     names = tuple(name for name in LIMITS if name not in ("iterations", "retries"))
-    return _first_hold(loop, loop.under_way.task_id if loop.under_way else None, names, now)
+    return _first_hold(loop, loop.task_id_under_way, names, now)
 
 
 def still_over(loop: Loop, now: str) -> Hold | None:
     """The hold of a budget that is used up, whatever the next action is."""
-    task_id = loop.under_way.task_id if loop.under_way else next((task.id for task in loop.pending), None)
+    task_id = loop.task_id_under_way if loop.under_way else next((task.id for task in loop.pending), None)
     return _first_hold(loop, task_id, LIMITS, now)
 
 
 def _first_hold(loop: Loop, task_id: str | None, names: tuple[str, ...], now: str) -> Hold | None:
-    for purse in purses(loop, task_id):
+    for use in budget_uses(loop, task_id):
         for name in names:
-            if (said := _said(purse, name)) is not None:
+            if (said := _limit_message(use, name)) is not None:
                 return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=said, since=now)
     return None
 
 
-def _said(purse: BudgetUse, name: str) -> str | None:
-    limit, used = getattr(purse.budget, name), purse.used(name)
+def _limit_message(use: BudgetUse, name: str) -> str | None:
+    limit, used = getattr(use.budget, name), use.used(name)
     if limit is None:
         return None
     if name == "retries":
         # That many failed tries are followed by another try.
-        failed = f"{purse.whose} has {used:g} failed tries, and {limit:g} of them may be tried again"
+        failed = f"{use.whose} has {used:g} failed tries, and {limit:g} of them may be tried again"
         return failed if used > limit else None
-    return f"{purse.whose} has used {used:g} of {limit:g} {_WORDS[name]}" if used >= limit - _NEAR else None
+    return f"{use.whose} has used {used:g} of {limit:g} {_WORDS[name]}" if used >= limit - _NEAR else None
 
 
 def left_for_a_turn(loop: Loop, name: str) -> float | None:
     """How much of one kind a turn may use now: the least of what the loop and the task have left."""
-    task_id = loop.under_way.task_id if loop.under_way else None
-    lefts = [left for purse in purses(loop, task_id) if (left := purse.left(name)) is not None]
+    uses = budget_uses(loop, loop.task_id_under_way)
+    lefts = [left for use in uses if (left := use.left(name)) is not None]
     return max(0.0, min(lefts)) if lefts else None
 
 
 def hold_after(loop: Loop, name: str, now: str) -> Hold:
     """The hold for a turn that ended at this limit, of the loop or of the task: the one with less left."""
-    task_id = loop.under_way.task_id if loop.under_way else None
-    whose = min(purses(loop, task_id), key=lambda purse: math.inf if (left := purse.left(name)) is None else left)
+    whose = min(
+        budget_uses(loop, loop.task_id_under_way),
+        key=lambda use: math.inf if (left := use.left(name)) is None else left,
+    )
     said = f"{whose.whose} has used {whose.used(name):g} of {getattr(whose.budget, name):g} {_WORDS[name]}"
     return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=f"{said}; the turn was ended", since=now)

@@ -23,12 +23,12 @@ def legal_actions(loop: Loop) -> tuple[Action, ...]:
     """The actions that a person may choose now. The rules' own choice is first, if it is among them."""
     if not loop.is_initialised:
         return (Action.INIT,)
-    found = loop.validation
+    validation = loop.validation
     can = {
         Action.DEVELOP: bool(loop.pending),
         Action.VALIDATE: True,
-        Action.DEBUG: bool(found.results) and not found.passed,
-        Action.COMPLETE: loop.is_validated and found.holds and all_done(loop),
+        Action.DEBUG: bool(validation.results) and not validation.passed,
+        Action.COMPLETE: loop.is_validated and validation.holds and all_done(loop),
     }
     own = next_action(loop)
     return tuple(sorted((action for action, may in can.items() if may), key=lambda action: action is not own))
@@ -49,8 +49,8 @@ def is_held_for_choice(loop: Loop) -> bool:
 def choice_hold(loop: Loop) -> Hold:
     """The hold for a missing choice."""
     first, *others = legal_actions(loop)
-    said = f"choose what is next: {first} (the rules' own choice)" + "".join(f", {one}" for one in others)
-    return Hold(holder=Holder.DECISION, code=CHOICE_REQUIRED, message=said, since=loop.updated_at)
+    message = f"choose what is next: {first} (the rules' own choice)" + "".join(f", {action}" for action in others)
+    return Hold(holder=Holder.DECISION, code=CHOICE_REQUIRED, message=message, since=loop.updated_at)
 
 
 def all_done(loop: Loop) -> bool:
@@ -87,17 +87,19 @@ def mark_of(
 
     Evidence is the result of the tests, the known cause and the finished tasks.
     """
-    found = validation or loop.validation
+    now = validation or loop.validation
     completed = (*(task for task in loop.tasks if task.status == "completed"), *((done,) if done is not None else ()))
     finished = sorted({task.id for task in completed if task.kind not in _SERVING})
-    said = [[one.test_name, one.suite, one.status] for one in found.results]
+    results = [[result.test_name, result.suite, result.status] for result in now.results]
     known = cause if cause is not None else _cause(loop)
     return ProgressMark(
         tree=tree if tree is not None else (loop.tree.tree if loop.tree is not None else ""),
-        failing=found.failed_tests,
-        evidence=digest_of([found.passed, said, known, finished, error or ""]),
+        failing=now.failed_tests,
+        evidence=digest_of([now.passed, results, known, finished, error or ""]),
     )
 
 
 def _cause(loop: Loop) -> str:
-    return next((one.description for one in loop.debug.hypotheses if one.status == "confirmed"), "")
+    return next(
+        (hypothesis.description for hypothesis in loop.debug.hypotheses if hypothesis.status == "confirmed"), ""
+    )

@@ -9,7 +9,7 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done
 from loopwright.loop.commands import Accepted, Verdict, refused
-from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running
+from loopwright.loop.model import Action, Doubt, ErrorLine, Hold, Holder, Loop, Running
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 
@@ -38,7 +38,7 @@ def finish(loop: Loop, forced: str | None) -> Verdict:
             f"the loop {loop.loop_id} has no passed validation of its current work",
             "let it validate, or force it with a reason that is recorded",
         )
-    return refused("unproven", _said(doubts), "let its worker complete it: a person is asked then")
+    return refused("unproven", _message(doubts), "let its worker complete it: a person is asked then")
 
 
 def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
@@ -46,7 +46,7 @@ def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
     doubts = doubts_of(loop)
     if not isinstance(loop.phase, Running) or not _is_validated(loop) or not doubts:
         return None
-    said = _said(doubts)
+    said = _message(doubts)
     diff = f"; the diff: {loop.loop_id}.progress/changes.patch" if doubts != (NOTHING_CHANGED,) else ""
     hold = Hold(holder=Holder.PROOF, code=doubts[0].code, message=f"{said}{diff}", since=loop.updated_at)
     return Accepted(
@@ -64,8 +64,8 @@ def accept(loop: Loop, command: c.Accept) -> Verdict:
     unproven = _hold_for_proof(loop)
     if unproven is None:
         name = loop.loop_id
-        said = f"the loop {name} does not wait to be accepted"
-        return refused("nothing_to_accept", said, f"`loopwright loop show {name}` says how it stands")
+        message = f"the loop {name} does not wait to be accepted"
+        return refused("nothing_to_accept", message, f"`loopwright loop show {name}` shows its state")
     return Accepted((e.LoopCompleted(forced=command.reason or unproven.message, accepted_by=command.by),))
 
 
@@ -75,13 +75,12 @@ def is_unproven(loop: Loop) -> bool:
 
 
 def _hold_for_proof(loop: Loop) -> Hold | None:
-    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    return next((hold for hold in holds if hold.holder is Holder.PROOF), None)
+    return next((hold for hold in loop.holds if hold.holder is Holder.PROOF), None)
 
 
 def _is_validated(loop: Loop) -> bool:
     return loop.is_validated and loop.validation.holds and all_done(loop)
 
 
-def _said(doubts: tuple[Doubt, ...]) -> str:
+def _message(doubts: tuple[Doubt, ...]) -> str:
     return "; ".join(doubt.message for doubt in doubts)

@@ -28,28 +28,27 @@ def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
             )
             known.append(decision)
         asked.append(decision)
-    new = tuple(e.DecisionAsked(decision=one) for one in known[len(loop.decisions) :])
-    waiting = [one for one in asked if one.answer is None]
+    new = tuple(e.DecisionAsked(decision=decision) for decision in known[len(loop.decisions) :])
+    waiting = [decision for decision in asked if decision.answer is None]
     held = (e.HoldPlaced(hold=_hold(waiting[0], command.at)),) if waiting else ()
     return Accepted((*new, *held))
 
 
 def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
     """Record an answer; the last answer lifts the hold."""
-    wanted = next((one for one in loop.decisions if one.id == answered.decision_id), None)
-    if wanted is None:
-        waiting = ", ".join(one.id for one in loop.open_decisions) or "none"
-        said = f"the loop {loop.loop_id} has no decision {answered.decision_id}"
-        return refused("no_decision", said, f"these wait for an answer: {waiting}")
-    if wanted.answer is not None:
-        said = f"{wanted.id} was already answered by {wanted.answered_by}: {wanted.answer}"
-        return refused("answered_already", said, "agents were told that answer; change the loop's tasks instead")
+    decision = next((known for known in loop.decisions if known.id == answered.decision_id), None)
+    if decision is None:
+        waiting = ", ".join(other.id for other in loop.open_decisions) or "none"
+        message = f"the loop {loop.loop_id} has no decision {answered.decision_id}"
+        return refused("no_decision", message, f"these wait for an answer: {waiting}")
+    if decision.answer is not None:
+        message = f"{decision.id} was already answered by {decision.answered_by}: {decision.answer}"
+        return refused("answered_already", message, "agents were told that answer; change the loop's tasks instead")
     if not answered.answer.strip():
-        return refused("empty_answer", "an answer cannot be empty", f"{wanted.id} asks: {wanted.question}")
-    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    if not any(hold.holder is Holder.DECISION for hold in holds):
+        return refused("empty_answer", "an answer cannot be empty", f"{decision.id} asks: {decision.question}")
+    if not any(hold.holder is Holder.DECISION for hold in loop.holds):
         return Accepted((answered,))
-    rest = [one for one in loop.open_decisions if one.id != wanted.id]
+    rest = [other for other in loop.open_decisions if other.id != decision.id]
     after = e.HoldPlaced(hold=_hold(rest[0], loop.updated_at)) if rest else e.HoldLifted(holder=Holder.DECISION)
     return Accepted((answered, after))
 
@@ -57,7 +56,9 @@ def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
 def known_decision(known: list[Decision], request: DecisionRequest) -> Decision | None:
     """The decision that a request is about, by its id or its words."""
     words = request.question.split()
-    return next((one for one in known if one.id == request.id or one.question.split() == words), None)
+    return next(
+        (decision for decision in known if decision.id == request.id or decision.question.split() == words), None
+    )
 
 
 def _hold(decision: Decision, now: str) -> Hold:
@@ -71,5 +72,5 @@ def _hold(decision: Decision, now: str) -> Hold:
 
 
 def _free_id(known: list[Decision]) -> str:
-    taken = {one.id for one in known}
+    taken = {decision.id for decision in known}
     return next(name for number in itertools.count(1) if (name := f"D-{number}") not in taken)

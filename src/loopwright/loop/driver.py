@@ -84,9 +84,8 @@ def _wait(loop: Loop, context: WorkerContext) -> Loop:
     """Wait for the end of a hold between two actions. The watcher ends a long wait."""
     wait_for_request(context.cancellation, _LOOK_EVERY_S)
     with context.store.changing(loop.loop_id) as opened:
-        holds = opened.loop.phase.holds if isinstance(opened.loop.phase, Held) else ()
         now = stamp(context.clock())
-        if any(hold.ends_by_itself and (hold.until or now) <= now for hold in holds):
+        if any(hold.ends_by_itself and (hold.until or now) <= now for hold in opened.loop.holds):
             opened.apply(c.Resume(lifts=frozenset({Holder.QUOTA})), WORKER)
         return opened.loop
 
@@ -130,7 +129,7 @@ def _perform(
         case Action.INIT:
             return init.perform(loop, context, action_id)
         case Action.DEVELOP:
-            task = loop.task_under_way
+            task = loop.task(loop.task_id_under_way or "")
             if task is None:
                 return c.AbandonAction(why="its task was removed")
             return develop.perform(loop, context, worker_sandbox, action_id, task)

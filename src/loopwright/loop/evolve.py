@@ -26,7 +26,7 @@ from loopwright.loop.model import (
     TaskKind,
     UnderWay,
 )
-from loopwright.loop.outside import taken_skill_state
+from loopwright.loop.outside import with_skill_state
 
 _MARKS_KEPT = 50
 _ERRORS_KEPT = 200
@@ -101,15 +101,14 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
         case e.IterationTaken():
             return replace(loop, iteration=loop.iteration + 1)
         case e.SkillStateTaken(skill_state=skill_state):
-            return taken_skill_state(loop, skill_state)
+            return with_skill_state(loop, skill_state)
         case _:
             return _tasks(loop, event, at)
 
 
 def _held(loop: Loop, hold: Hold) -> Loop:
     """Unproven work is not done: its tasks stay in progress until a person accepts them."""
-    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    held = Held(holds=(*(one for one in holds if one.holder != hold.holder), hold))
+    held = Held(holds=(*(other for other in loop.holds if other.holder != hold.holder), hold))
     unproven = unproven_tasks(loop) if hold.holder is Holder.PROOF else frozenset()
     tasks = (
         replace(task, status="in_progress", completed_at=None) if task.id in unproven else task for task in loop.tasks
@@ -127,12 +126,11 @@ def _accepted(tasks: tuple[Task, ...], at: str) -> tuple[Task, ...]:
 def _lifted(loop: Loop, holder: Holder) -> Loop:
     if holder in (Holder.QUOTA, Holder.BLOCKER):
         loop = replace(loop, takeovers_before_resume=len(loop.takeovers))
-    before = loop.phase.holds if isinstance(loop.phase, Held) else ()
-    holds = tuple(one for one in before if one.holder != holder)
+    holds = tuple(hold for hold in loop.holds if hold.holder != holder)
     # Half open: one more iteration without progress opens the circuit breaker again.
     marks = loop.marks[:-1] if holder is Holder.BLOCKER else loop.marks
     # A person who resumes the loop wants failed tasks to run again; otherwise they would hold the loop again at once.
-    again = any(one.holder == holder and one.code == TASK_FAILED for one in before)
+    again = any(hold.holder == holder and hold.code == TASK_FAILED for hold in loop.holds)
     tasks = loop.tasks if not again else tuple(_tried_again(task) for task in loop.tasks)
     return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks, tasks=tasks)
 
@@ -154,11 +152,11 @@ def _idle(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
 def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
     match event:
         case e.TaskAdded(task=task, before=before):
-            ids = [one.id for one in loop.tasks]
+            ids = [known.id for known in loop.tasks]
             place = ids.index(before) if before in ids else len(ids)
             return replace(loop, tasks=(*loop.tasks[:place], task, *loop.tasks[place:]))
         case e.TaskEdited(task=task):
-            return replace(loop, tasks=_with(loop.tasks, task))
+            return replace(loop, tasks=tuple(task if known.id == task.id else known for known in loop.tasks))
         case e.TaskRemoved(task_id=task_id):
             return _removed(loop, task_id)
         case e.TasksOrdered(task_ids=ids):
@@ -166,8 +164,8 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
             ended = at if status == "completed" else None
             done = (
-                replace(one, status=status, files_changed=files, completed_at=ended) if one.id == task_id else one
-                for one in loop.tasks
+                replace(known, status=status, files_changed=files, completed_at=ended) if known.id == task_id else known
+                for known in loop.tasks
             )
             # The test results are about the work before this task; a review without changes leaves the work as it was.
             looked = TaskKind.of(task_id) is TaskKind.LOOK and not files
@@ -185,10 +183,6 @@ def _removed(loop: Loop, task_id: str) -> Loop:
         task_budgets={name: budget for name, budget in loop.task_budgets.items() if name != task_id},
         spent_by_task={name: spent for name, spent in loop.spent_by_task.items() if name != task_id},
     )
-
-
-def _with(tasks: tuple[Task, ...], changed: Task) -> tuple[Task, ...]:
-    return tuple(changed if task.id == changed.id else task for task in tasks)
 
 
 def _work(loop: Loop, event: e.Event, at: str) -> Loop:
@@ -231,17 +225,17 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     spent, task_id = event.spent, event.task_id
     by_task = loop.spent_by_task
     if task_id is not None:
-        by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+        by_task = {**by_task, task_id: by_task.get(task_id, Spent()) + spent}
     by_role, role = loop.spent_by_role, event.role
     if role is not None:
-        by_role = {**by_role, role: _sum(by_role.get(role, Spent()), spent)}
+        by_role = {**by_role, role: by_role.get(role, Spent()) + spent}
     at, of = loop.open_turn, event.turn_of
     return replace(
         loop,
         turns=loop.turns if of is None else {**loop.turns, of: loop.turns.get(of, 0) + 1},
         open_turn=None if at is not None and at.name == event.turn else at,
-        spent=_sum(loop.spent, spent),
-        spent_on_task=_sum(loop.spent_on_task, spent),
+        spent=loop.spent + spent,
+        spent_on_task=loop.spent_on_task + spent,
         spent_by_task=by_task,
         spent_by_role=by_role,
     )
@@ -277,8 +271,10 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, debug=debug)
         case e.HypothesisJudged(hypothesis_id=name, status=status, evidence=evidence, verdict_reason=reason):
             judged = tuple(
-                replace(one, status=status, evidence=evidence, verdict_reason=reason) if one.id == name else one
-                for one in loop.debug.hypotheses
+                replace(hypothesis, status=status, evidence=evidence, verdict_reason=reason)
+                if hypothesis.id == name
+                else hypothesis
+                for hypothesis in loop.debug.hypotheses
             )
             return replace(loop, debug=replace(loop.debug, hypotheses=judged, last_analysis_at=at))
         case e.AgentChanged(takeover=takeover):
@@ -286,7 +282,7 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.DecisionAsked(decision=decision):
             return replace(loop, decisions=(*loop.decisions, decision))
         case e.DecisionAnswered():
-            return replace(loop, decisions=tuple(_answered(one, event, at) for one in loop.decisions))
+            return replace(loop, decisions=tuple(_answered(decision, event, at) for decision in loop.decisions))
         case e.ValidationRecorded(validation=validation):
             kept = None if validation.holds else loop.fallback
             return replace(loop, validation=validation, is_validated=True, fallback=kept)
@@ -301,15 +297,3 @@ def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decisio
     if decision.id != event.decision_id:
         return decision
     return replace(decision, answer=event.answer, answered_by=event.by, answered_at=at)
-
-
-def _sum(one: Spent, other: Spent) -> Spent:
-    return Spent(
-        usd=one.usd + other.usd,
-        tokens=one.tokens + other.tokens,
-        wall_s=one.wall_s + other.wall_s,
-        turns=one.turns + other.turns,
-        usd_known=one.usd_known and other.usd_known,
-        retries=one.retries + other.retries,
-        usd_computed=one.usd_computed + other.usd_computed,
-    )

@@ -34,9 +34,8 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             more = "`--tokens …`, `--wall …`, `--turns …`, `--retries …`, `--task-usd …`"
             return f"give it more: `loopwright loop resume {name} --usd …`, {more}"
         case Holder.BLOCKER if broke_down(hold):
-            return (
-                f"`loopwright loop logs {name} --agent` shows what it printed; `loopwright loop resume {name}` goes on"
-            )
+            logs = f"`loopwright loop logs {name} --agent` shows what it printed"
+            return f"{logs}; `loopwright loop resume {name}` continues"
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
         case Holder.PROOF:
@@ -52,7 +51,7 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.DECISION if hold.code == CHOICE_REQUIRED:
             return f"`loopwright loop choose {name} {legal_actions(loop)[0]}`, or start it in a terminal"
         case Holder.DECISION:
-            asked = next((one.id for one in loop.open_decisions), "D-1")
+            asked = next((decision.id for decision in loop.open_decisions), "D-1")
             return f"answer it: `loopwright loop answer {name} {asked} …`"
         case _:
             assert_never(hold.holder)

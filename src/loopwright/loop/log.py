@@ -50,10 +50,6 @@ class LogHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     loop: Loop
 
 
-class _Versioned(msgspec.Struct, frozen=True):
-    version: int
-
-
 def encode_head(head: LogHead) -> bytes:
     """The head's bytes. They begin with a digest, because a crash can leave half of an old head."""
     body = codec.to_json_line(head)
@@ -66,8 +62,7 @@ def decode_head(data: bytes) -> LogHead | None:
     if digest.decode("ascii", "replace") != sha256(data):
         return None
     try:
-        if codec.from_json(data, _Versioned).version != VERSION:
-            return None
-        return codec.from_json(data, LogHead)
+        head = codec.from_json(data, LogHead)
     except codec.Undecodable:
         return None
+    return head if head.version == VERSION else None

@@ -177,7 +177,7 @@ class Debugging(_Value, frozen=True, kw_only=True):
     @property
     def confirmed(self) -> str | None:
         """The id of the confirmed hypothesis."""
-        return next((one.id for one in self.hypotheses if one.status == "confirmed"), None)
+        return next((hypothesis.id for hypothesis in self.hypotheses if hypothesis.status == "confirmed"), None)
 
 
 class Doubt(_Value, frozen=True, kw_only=True):
@@ -254,6 +254,17 @@ class Spent(_Value, frozen=True, kw_only=True):
     usd_known: bool = True
     retries: int = 0
     usd_computed: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            usd=self.usd + other.usd,
+            tokens=self.tokens + other.tokens,
+            wall_s=self.wall_s + other.wall_s,
+            turns=self.turns + other.turns,
+            usd_known=self.usd_known and other.usd_known,
+            retries=self.retries + other.retries,
+            usd_computed=self.usd_computed + other.usd_computed,
+        )
 
 
 class OpenTurn(_Value, frozen=True, kw_only=True):
@@ -402,24 +413,28 @@ class Loop(_Value, frozen=True, kw_only=True):
         return next((task for task in self.tasks if task.id == task_id), None)
 
     @property
-    def task_under_way(self) -> Task | None:
-        """The task of the action that is under way."""
-        return self.task(self.under_way.task_id or "") if self.under_way is not None else None
+    def task_id_under_way(self) -> str | None:
+        """The id of the task that the action under way is for."""
+        return self.under_way.task_id if self.under_way is not None else None
 
     def budget_of(self, task_id: str) -> Budget:
         """The budget of a task: its own limits, else those of every task."""
         return self.task_budget.but(self.task_budgets.get(task_id, Budget()))
 
     @property
+    def holds(self) -> tuple[Hold, ...]:
+        """Why the loop is held; empty if it is not."""
+        return self.phase.holds if isinstance(self.phase, Held) else ()
+
+    @property
     def is_for_a_worker(self) -> bool:
         """Whether a worker can continue, now or at a known time."""
-        held = self.phase.holds if isinstance(self.phase, Held) else ()
-        return isinstance(self.phase, Running) or (bool(held) and all(hold.ends_by_itself for hold in held))
+        return isinstance(self.phase, Running | Held) and all(hold.ends_by_itself for hold in self.holds)
 
     @property
     def open_decisions(self) -> tuple[Decision, ...]:
         """Questions without an answer."""
-        return tuple(one for one in self.decisions if one.answer is None)
+        return tuple(decision for decision in self.decisions if decision.answer is None)
 
     @property
     def pending(self) -> tuple[Task, ...]:

@@ -37,7 +37,7 @@ _BY_NAME = {name: action for action, name in ACTION_NAMES.items()}
 OUTSIDE_ACTION = "outside"
 
 
-class NotTaken(ValueError):
+class InvalidField(ValueError):
     """A field that is not valid; the message begins with its name."""
 
 
@@ -72,8 +72,8 @@ class _Skill(msgspec.Struct, frozen=True):
     errors: tuple[ErrorLine, ...] = ()
 
 
-def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
-    """The loop with these worker fields; `NotTaken` if they are not valid."""
+def with_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
+    """The loop with these worker fields; `InvalidField` if they are not valid."""
     skill = _convert(skill_state, _Skill, "skill_state")
     return replace(
         loop,
@@ -98,11 +98,11 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
 
 def _section_extra(skill_state: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The unknown fields of each section."""
-    found = {
+    unknown = {
         name: {key: value for key, value in skill_state.get(name, {}).items() if key not in known}
         for name, known in _KNOWN_IN.items()
     }
-    return {name: extra for name, extra in found.items() if extra}
+    return {name: extra for name, extra in unknown.items() if extra}
 
 
 def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, ...]:
@@ -122,7 +122,7 @@ def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, .
     ids = [task.id for task in tasks]
     twice = next((name for name, number in Counter(ids).items() if number > 1), None)
     if twice is not None:
-        raise NotTaken(f"{field}: the id {twice} occurs more than once")
+        raise InvalidField(f"{field}: the id {twice} occurs more than once")
     return tasks
 
 
@@ -134,17 +134,19 @@ def _debugging(debug: _Debug) -> Debugging:
         last_analysis_at=debug.last_analysis_at,
     )
     if debug.confirmed_hypothesis is not None and debug.confirmed_hypothesis != made.confirmed:
-        raise NotTaken(f"skill_state.debug.confirmed_hypothesis: {debug.confirmed_hypothesis} is not confirmed")
+        raise InvalidField(f"skill_state.debug.confirmed_hypothesis: {debug.confirmed_hypothesis} is not confirmed")
     return made
 
 
-def _validation(found: _Validate, loop: Loop) -> Validation:
-    coverage = found.coverage or None
+def _validation(validate: _Validate, loop: Loop) -> Validation:
+    coverage = validate.coverage or None
     ours = loop.validation
-    written = (found.test_results, found.passed, found.last_run_at, coverage)
+    written = (validate.test_results, validate.passed, validate.last_run_at, coverage)
     if written == (ours.results, ours.passed, ours.last_run_at, ours.coverage or None):
         return ours
-    return Validation(results=found.test_results, coverage=coverage, passed=found.passed, last_run_at=found.last_run_at)
+    return Validation(
+        results=validate.test_results, coverage=coverage, passed=validate.passed, last_run_at=validate.last_run_at
+    )
 
 
 def _running(current: str | None, loop: Loop) -> UnderWay | None:
@@ -156,7 +158,7 @@ def _running(current: str | None, loop: Loop) -> UnderWay | None:
     try:
         action = Action(current)
     except ValueError as problem:
-        raise NotTaken(f"skill_state.current_action: {current} is unknown") from problem
+        raise InvalidField(f"skill_state.current_action: {current} is unknown") from problem
     return UnderWay(action=action, id=OUTSIDE_ACTION, started_at=loop.updated_at)
 
 
@@ -164,7 +166,7 @@ def _action(name: str | None, field: str) -> Action | None:
     if name is None:
         return None
     if name not in _BY_NAME:
-        raise NotTaken(f"{field}: {name} is unknown")
+        raise InvalidField(f"{field}: {name} is unknown")
     return _BY_NAME[name]
 
 
@@ -172,4 +174,4 @@ def _convert(value: object, kind: type[_T], field: str) -> _T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as problem:
-        raise NotTaken(f"{field}: {problem}") from problem
+        raise InvalidField(f"{field}: {problem}") from problem

@@ -7,7 +7,7 @@ from typing import Any
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Completed, Hold, Holder, Loop
-from loopwright.loop.outside import NotTaken, taken_skill_state
+from loopwright.loop.outside import InvalidField, with_skill_state
 from loopwright.loop.projection import OWN_KEY, Document, document_of, skill_state_of
 
 _FIXED = ("loop_id", "title", "description", "max_iterations", "created_at")
@@ -25,16 +25,16 @@ _KNOWN = (
 
 
 def proposals_for(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...]:
-    """The proposals of an edit; `NotTaken` names the first field that may not be changed that way."""
+    """The proposals of an edit; `InvalidField` names the first field that may not be changed that way."""
     now = document_of(loop)
     for field in _FIXED:
         if document.get(field) != now[field]:
-            raise NotTaken(f"{field}: was changed from outside")
+            raise InvalidField(f"{field}: was changed from outside")
     if not isinstance(document.get("updated_at", ""), str):
-        raise NotTaken("updated_at: must be a text")
+        raise InvalidField("updated_at: must be a text")
     if OWN_KEY in document and document[OWN_KEY] != now[OWN_KEY]:
         changed = _first_difference(document[OWN_KEY], now[OWN_KEY])
-        raise NotTaken(f"{OWN_KEY}{changed}: only Loopwright may change it")
+        raise InvalidField(f"{OWN_KEY}{changed}: only Loopwright may change it")
     return (
         *_skill(loop, document),
         *_iteration(loop, document),
@@ -48,23 +48,23 @@ def _skill(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
     if written is None or written == document_of(loop).get("skill_state"):
         return ()
     if not isinstance(written, dict):
-        raise NotTaken("skill_state: must be an object")
-    after = taken_skill_state(loop, written)
+        raise InvalidField("skill_state: must be an object")
+    after = with_skill_state(loop, written)
     if isinstance(loop.phase, Completed) and after.validation != loop.validation:
-        raise NotTaken("skill_state.validate: the loop is completed, and this result proves it")
+        raise InvalidField("skill_state.validate: the loop is completed, and this result proves it")
     _require_sound(after)
     return () if skill_state_of(after) == skill_state_of(loop) else (e.SkillStateTaken(skill_state=written),)
 
 
 def _require_sound(after: Loop) -> None:
     """Refuse values that Loopwright never writes. Not in `evolve`, because every stored event must be applied again."""
-    found, ids = after.validation, [one.id for one in after.debug.hypotheses]
-    if found.coverage is not None and not 0 <= found.coverage <= _WHOLE:
-        raise NotTaken("skill_state.validate.coverage: must be between 0 and 100")
+    coverage, ids = after.validation.coverage, [hypothesis.id for hypothesis in after.debug.hypotheses]
+    if coverage is not None and not 0 <= coverage <= _WHOLE:
+        raise InvalidField("skill_state.validate.coverage: must be between 0 and 100")
     if len(set(ids)) != len(ids):
-        raise NotTaken("skill_state.debug.hypotheses: an id occurs more than once")
+        raise InvalidField("skill_state.debug.hypotheses: an id occurs more than once")
     if any(not task.id.strip() for task in after.tasks):
-        raise NotTaken("skill_state.develop.tasks: a task needs an id")
+        raise InvalidField("skill_state.develop.tasks: a task needs an id")
 
 
 def _iteration(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
@@ -73,7 +73,7 @@ def _iteration(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
         return ()
     if counted == loop.iteration + 1:
         return (e.IterationTaken(),)
-    raise NotTaken(f"current_iteration: from {loop.iteration} it can only become {loop.iteration + 1}")
+    raise InvalidField(f"current_iteration: from {loop.iteration} it can only become {loop.iteration + 1}")
 
 
 def _keys(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
@@ -102,7 +102,7 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...
         case "running", "completed":
             return (c.Finish(),)
         case _:
-            raise NotTaken(f"status: from {before} it can't become {after}")
+            raise InvalidField(f"status: from {before} it can't become {after}")
 
 
 def _same_end(loop: Loop, document: Document) -> None:
@@ -110,7 +110,7 @@ def _same_end(loop: Loop, document: Document) -> None:
     now = document_of(loop)
     for field in ("completed_at", "failure_reason"):
         if document.get(field) != now.get(field):
-            raise NotTaken(f"{field}: was changed from outside")
+            raise InvalidField(f"{field}: was changed from outside")
 
 
 def _first_difference(written: Any, ours: Document) -> str:

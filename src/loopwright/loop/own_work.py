@@ -98,14 +98,14 @@ class _Change(msgspec.Struct, frozen=True):
 def restore_tests(tree: Tree, progress: Path, project: Path, judges: Judges) -> RestoredTests | None:
     """The work with the old tests; None if the work changed no test and nothing that configures tests."""
     with both_trees(tree, progress, project) as judge:
-        changes = [one for one in _changes(judge, tree) if judges.kind_of(one.name) != "none"]
-        touched = [one for one in changes if not one.is_new and _is_judged_otherwise(judge, one, judges)]
+        changes = [change for change in _changes(judge, tree) if judges.kind_of(change.name) != "none"]
+        touched = [change for change in changes if not change.is_new and _is_judged_otherwise(judge, change, judges)]
         if _has_tests(judge, tree, judges):
-            touched += [one for one in changes if one.is_new and judges.steers(one.name)]
+            touched += [change for change in changes if change.is_new and judges.steers(change.name)]
         if not touched:
             return None
         # New tests are removed, too: they may need what is restored, and only the old tests are run.
-        rows = {one.path: one.undone for one in (*touched, *(one for one in changes if one.is_new))}
+        rows = {change.path: change.undone for change in (*touched, *(change for change in changes if change.is_new))}
         judge.run("update-index", "-z", "--index-info", stdin=b"".join(rows.values()))
         restored = write_tree(judge)
         patch = _patch(judge, tree.commit, restored)
@@ -113,7 +113,7 @@ def restore_tests(tree: Tree, progress: Path, project: Path, judges: Judges) -> 
     make_folder(path.parent)
     write_durably(path, patch)
     found = msgspec.structs.replace(tree, tree=restored, patch_sha256=sha256(patch))
-    return RestoredTests(found, tuple(sorted(one.name for one in touched)))
+    return RestoredTests(found, tuple(sorted(change.name for change in touched)))
 
 
 def _changes(judge: PrivateRepository, tree: Tree) -> Iterator[_Change]:

@@ -115,7 +115,7 @@ def _debug(loop: Loop) -> Document:
         **loop.section_extra.get("debug", {}),
         **({"active_bug": debug.active_bug} if debug.active_bug else {}),
         "hypotheses_count": len(debug.hypotheses),
-        "hypotheses": [msgspec.to_builtins(one) for one in debug.hypotheses],
+        "hypotheses": [msgspec.to_builtins(hypothesis) for hypothesis in debug.hypotheses],
         "confirmed_hypothesis": debug.confirmed,
         "iteration": debug.iteration,
         "last_analysis_at": debug.last_analysis_at,
@@ -123,15 +123,15 @@ def _debug(loop: Loop) -> Document:
 
 
 def _validate(loop: Loop) -> Document:
-    found = loop.validation
+    validation = loop.validation
     return {
         **loop.section_extra.get("validate", {}),
-        "pass_rate": found.pass_rate,
-        "coverage": found.coverage if found.coverage is not None else 0,
-        "test_results": [msgspec.to_builtins(one) for one in found.results],
-        "passed": found.passed,
-        "failed_tests": list(found.failed_tests),
-        "last_run_at": found.last_run_at,
+        "pass_rate": validation.pass_rate,
+        "coverage": validation.coverage if validation.coverage is not None else 0,
+        "test_results": [msgspec.to_builtins(result) for result in validation.results],
+        "passed": validation.passed,
+        "failed_tests": list(validation.failed_tests),
+        "last_run_at": validation.last_run_at,
     }
 
 
@@ -141,7 +141,7 @@ def _own(loop: Loop) -> Document:
         "schema": SCHEMA_VERSION,
         "revision": loop.revision,
         "attempt": loop.attempt,
-        "holds": [msgspec.to_builtins(hold) for hold in loop.phase.holds] if isinstance(loop.phase, Held) else [],
+        "holds": [msgspec.to_builtins(hold) for hold in loop.holds],
         "tags": list(loop.tags),
         "priority": loop.priority,
         "agent": loop.agent,
@@ -155,9 +155,9 @@ def _own(loop: Loop) -> Document:
     if tasks := _costs(loop):
         own["tasks"] = tasks
     if loop.decisions:
-        own["decisions"] = [msgspec.to_builtins(one) for one in loop.decisions]
+        own["decisions"] = [msgspec.to_builtins(decision) for decision in loop.decisions]
     if loop.takeovers:
-        own["takeovers"] = [msgspec.to_builtins(one) for one in loop.takeovers]
+        own["takeovers"] = [msgspec.to_builtins(takeover) for takeover in loop.takeovers]
         own["builders"] = list(loop.builders)
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code

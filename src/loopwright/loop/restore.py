@@ -12,33 +12,33 @@ from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.loop.model import Budget, Created, Decision, Held, Hold, Holder, Loop, Spent, Task
-from loopwright.loop.outside import NotTaken, taken_skill_state, tasks_of
+from loopwright.loop.outside import InvalidField, tasks_of, with_skill_state
 from loopwright.loop.projection import OWN_KEY
 from loopwright.loop.work_files import noted_tree
 from loopwright.workspace.layout import LoopPaths
 
 
 def tasks_in(data: bytes) -> tuple[Task, ...]:
-    """The tasks of a list; `NotTaken` names the first invalid line."""
+    """The tasks of a list; `InvalidField` names the first invalid line."""
     lines: list[dict[str, Any]] = []
     for number, raw in _lines(data):
         try:
             lines.append(codec.from_json(raw, dict))
         except codec.Undecodable as problem:
-            raise NotTaken(f"line {number}: {problem}") from problem
+            raise InvalidField(f"line {number}: {problem}") from problem
     return tasks_of(lines)
 
 
 def tasks_left_in(data: bytes) -> tuple[Task, ...]:
     """The readable tasks of a damaged list: each line by itself, the first line of each id."""
-    found: dict[str, Task] = {}
+    tasks: dict[str, Task] = {}
     for _, raw in _lines(data):
         try:
             (task,) = tasks_of([codec.from_json(raw, dict)])
-        except (codec.Undecodable, NotTaken):
+        except (codec.Undecodable, InvalidField):
             continue
-        found.setdefault(task.id, task)
-    return tuple(found.values())
+        tasks.setdefault(task.id, task)
+    return tuple(tasks.values())
 
 
 def _lines(data: bytes) -> list[tuple[int, bytes]]:
@@ -68,8 +68,8 @@ def restored_loop(paths: LoopPaths, now: str) -> Loop:
     skill = document.get("skill_state")
     if isinstance(skill, dict):
         try:
-            return _with_work(replace(taken_skill_state(loop, skill), under_way=None), paths)
-        except NotTaken:
+            return _with_work(replace(with_skill_state(loop, skill), under_way=None), paths)
+        except InvalidField:
             pass  # the task list is used instead
     return _with_work(replace(loop, tasks=_tasks(paths), is_initialised=bool(_tasks(paths))), paths)
 
@@ -95,8 +95,8 @@ def _with_own(loop: Loop, document: object) -> Loop:
     for name in _Own.__struct_fields__:
         if name in document:
             with suppress(msgspec.ValidationError):
-                found = msgspec.convert({name: document[name]}, _Own)
-                loop = replace(loop, **{name: getattr(found, name)})
+                own = msgspec.convert({name: document[name]}, _Own)
+                loop = replace(loop, **{name: getattr(own, name)})
     return loop
 
 

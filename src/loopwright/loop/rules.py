@@ -314,7 +314,7 @@ def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
     if loop.under_way is not None:
         return refused("busy", f"the loop {loop.loop_id} is at {loop.under_way.action}", "wait, or pause it")
     if action in ITERATIONS and loop.iteration >= loop.max_iterations:
-        reason = f"all {loop.max_iterations} iterations are used"
+        reason = f"all iterations are used (limit: {loop.max_iterations})"
         return Accepted((e.LoopFailed(code="iterations_used", reason=reason),))
     task = loop.pending[0].id if action is Action.DEVELOP and loop.pending else None
     if action is Action.DEVELOP and task is None:
@@ -416,7 +416,7 @@ def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:
 
 
 def _too_few(loop: Loop, most: int) -> Refused:
-    said = f"{loop.iteration} iterations are already used"
+    said = f"iterations already used: {loop.iteration}"
     return refused("too_few_iterations", f"{said}, so {most} is too few", "set a higher limit")
 
 

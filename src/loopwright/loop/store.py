@@ -16,14 +16,14 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_without_sync, set_aside, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked
+from loopwright.kernel.locks import locked, locked_for_reading
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import ErrorNoted, Event, LoopRestored
 from loopwright.loop.log import VERSION, LogHead, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
-from loopwright.loop.outside import NotTaken
+from loopwright.loop.outside import InvalidField
 from loopwright.loop.outside_edit import proposals_for
 from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
 from loopwright.loop.rules import Refused, decide, evolve
@@ -77,19 +77,24 @@ class LoopStore:
     def load(self, loop_id: str) -> Loop:
         """A loop as it is now; edits by other tools are taken in first."""
         try:
-            if (loop := self._read(loop_id)) is not None:
+            loop = self._read(loop_id)
+            if loop is None:
+                # A change is being written: read what it leaves.
+                with locked_for_reading(self._layout.lock(f"loop-{loop_id}")):
+                    loop = self._read(loop_id)
+            if loop is not None:
                 return loop
-            # A change is being written, or a crash or another tool left something to repair.
+            # A crash or another tool left something to repair.
             with self.changing(loop_id) as opened:
                 return opened.loop
         except DamagedFile:
             raise
         except StorageFailed:
             # A read-only disk can still be read: the log contains everything.
-            found = log.replay(self.paths(loop_id).events)
-            if found.state is None or (found.damage is not None and not found.is_torn):
+            replayed = log.replay(self.paths(loop_id).events)
+            if replayed.state is None or (replayed.damage is not None and not replayed.is_torn):
                 raise
-            return found.state
+            return replayed.state
 
     def _read(self, loop_id: str) -> Loop | None:
         """The loop from its head, without the lock; None unless log and state file are as the head says.
@@ -216,7 +221,7 @@ class OpenedLoop:
         refuse_the_future(self._paths.state)
         try:
             self.apply_all(proposals_for(self.loop, document, OUTSIDE), OUTSIDE)
-        except (NotTaken, LoopRefused) as problem:
+        except (InvalidField, LoopRefused) as problem:
             aside = copy_aside(self._paths.state)
             # The rules refuse only an edit of the life cycle.
             field = "status: " if isinstance(problem, LoopRefused) else ""
@@ -273,21 +278,21 @@ def _open(paths: LoopPaths, clock: Clock) -> OpenedLoop:
 
 def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
     """Open a loop after a crash, or without a head: read the log from the last known point."""
-    found = _replayed(paths, head)
-    if found.is_torn:
-        log.cut_torn_end(paths.events, found.sound_bytes)
-    elif found.damage is not None:
+    replayed = _replayed(paths, head)
+    if replayed.is_torn:
+        log.cut_torn_end(paths.events, replayed.sound_bytes)
+    elif replayed.damage is not None:
         refuse_the_future(paths.state)
         raise DamagedFile(
-            f"{shown(paths.events)} is damaged behind byte {found.sound_bytes}: {found.damage}",
+            f"{shown(paths.events)} is damaged behind byte {replayed.sound_bytes}: {replayed.damage}",
             hint=f"`loopwright loop check {paths.loop_id} --fix` keeps the undamaged part",
         )
-    if found.state is None:
+    if replayed.state is None:
         raise DamagedFile(
             f"the event log of {paths.loop_id} is missing or empty",
             hint=f"`loopwright loop check {paths.loop_id} --fix` rebuilds the loop from its other files",
         )
-    opened = OpenedLoop(paths, clock, found.state, found.sound_bytes, found.last_line)
+    opened = OpenedLoop(paths, clock, replayed.state, replayed.sound_bytes, replayed.last_line)
     if paths.state.exists() and not _is_our_projection(paths, head):
         opened.adopt_external_edit()
     else:
@@ -297,9 +302,9 @@ def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
 
 def _replayed(paths: LoopPaths, head: LogHead | None) -> log.Replayed:
     if head is not None:
-        found = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
-        if found.damage is None or found.is_torn:
-            return found
+        replayed = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
+        if replayed.damage is None or replayed.is_torn:
+            return replayed
     # A head that does not match the log says nothing about it.
     return log.replay(paths.events)
 
@@ -323,7 +328,7 @@ def _edit_was_adopted(paths: LoopPaths, then: Loop) -> bool:
     try:
         document = codec.from_json(paths.state.read_bytes(), dict)
         return _decided(then, proposals_for(then, document, OUTSIDE), last.at) == last.events
-    except (NotTaken, LoopRefused):
+    except (InvalidField, LoopRefused):
         return isinstance(last.events[0], ErrorNoted) and _is_kept_aside(paths.state)
     except (OSError, codec.Undecodable):
         return False

@@ -37,16 +37,16 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         """Each test; the command itself without a report. A reason to doubt the report is a failure with a name."""
         shown = self.results or (self._command(),)
         doubts = [TestResult("the report", SUITE, "failed", 0, gap) for gap in self.gaps]
-        if all(one.status == "skipped" for one in shown):
+        if all(result.status == "skipped" for result in shown):
             doubts.append(TestResult("all tests were skipped", SUITE, "failed", 0, "nothing was shown by any test"))
-        if not self.exited_with_0 and not any(one.status == "failed" for one in (*shown, *doubts)):
+        if not self.exited_with_0 and not any(result.status == "failed" for result in (*shown, *doubts)):
             doubts.append(TestResult(COMMAND, SUITE, "failed", 0, self.message))
         return (*shown, *doubts)
 
     @property
     def passed(self) -> bool:
         """Whether the command exited with 0 and its report has no failure."""
-        return self.exited_with_0 and not any(one.status == "failed" for one in self.findings)
+        return self.exited_with_0 and not any(result.status == "failed" for result in self.findings)
 
     def _command(self) -> TestResult:
         if self.exited_with_0:
@@ -64,7 +64,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def decides(self) -> bool:
         """Whether a test passed on the base: the work can't break a test that failed there."""
-        return self.base.passed or any(one.status == "passed" for one in self.base.results)
+        return self.base.passed or any(result.status == "passed" for result in self.base.results)
 
 
 def compare(base: TestRun, work: TestRun) -> Comparison:
@@ -83,12 +83,14 @@ def compare(base: TestRun, work: TestRun) -> Comparison:
 
 def lost_tests(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tuple[str, ...]:
     """Tests that ran on the base, with any result, and are missing or skipped on the work."""
-    ran_now = {_key(one) for one in work if one.status != "skipped"}
-    suites = {one.suite for one in work}
+    ran_now = {_key(test) for test in work if test.status != "skipped"}
+    suites = {test.suite for test in work}
     lost = (
-        one for one in base if one.status != "skipped" and _key(one) not in ran_now and not _names_a_file(one, suites)
+        test
+        for test in base
+        if test.status != "skipped" and _key(test) not in ran_now and not _names_a_file(test, suites)
     )
-    return tuple(dict.fromkeys(name_of(one) for one in lost))
+    return tuple(dict.fromkeys(name_of(test) for test in lost))
 
 
 def name_of(test: TestResult) -> str:
@@ -98,23 +100,23 @@ def name_of(test: TestResult) -> str:
 
 def _broken(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
     """A name may occur several times (a repeated test). Then each pass counts."""
-    before = Counter(_key(one) for one in base if one.status == "passed")
-    now = Counter(_key(one) for one in work if one.status == "passed")
-    others = {_key(one): one for one in work if one.status != "passed"}
+    before = Counter(_key(test) for test in base if test.status == "passed")
+    now = Counter(_key(test) for test in work if test.status == "passed")
+    others = {_key(test): test for test in work if test.status != "passed"}
     return tuple(_now(key, others.get(key)) for key, passes in before.items() if now[key] < passes)
 
 
-def _now(key: tuple[str, str], found: TestResult | None) -> TestResult:
+def _now(key: tuple[str, str], result: TestResult | None) -> TestResult:
     suite, name = key
-    if found is None:
+    if result is None:
         return TestResult(name, suite, "failed", 0, "passed before your work and is missing now")
-    if found.status == "skipped":
+    if result.status == "skipped":
         return TestResult(name, suite, "failed", 0, "passed before your work and is skipped now")
-    return replace(found, error_message=f"passed before your work and fails now: {found.error_message}")
+    return replace(result, error_message=f"passed before your work and fails now: {result.error_message}")
 
 
 def _failures(run: TestRun) -> str:
-    named = [f"{name_of(one)}: {one.error_message}" for one in run.results if one.status == "failed"]
+    named = [f"{name_of(test)}: {test.error_message}" for test in run.results if test.status == "failed"]
     return "\n".join(named[:10]) or run.output or run.message
 
 

@@ -6,7 +6,7 @@ Unfinished changes of a dead action are never part of the next sandbox.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from loopwright.errors import SecretLeak
@@ -26,7 +26,7 @@ from loopwright.sandbox.place import stop_keeping
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 
-def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
+def sandbox_request(loop: Loop, context: WorkerContext) -> SandboxRequest:
     """The project as it is now, or with the loop's work in it."""
     git.require_installed("a loop keeps its work by git, which is not installed")
     now = context.request()
@@ -77,12 +77,15 @@ class WorkerSandbox:
     @contextmanager
     def turn_sandbox(self, loop: Loop, redactor: Redactor) -> Iterator[TurnSandbox]:
         """The sandbox with the loop's work so far. It is discarded unless `keep` is called in the block."""
+        context = self._context
         if self._sandbox is None or self._tree != loop.tree:
             self._clear()
-            self._sandbox = self._stack.enter_context(self._opened(loop))
+            request = sandbox_request(loop, context)
+            self._sandbox = self._stack.enter_context(
+                opened(request, loop.loop_id, confine=context.confine, keep=False, cancellation=context.cancellation)
+            )
         self._tree = None
         try:
-            context = self._context
             work = work_of(loop.loop_id)
             yield open_turn_sandbox(
                 self._sandbox, context.environment, redactor, context.log_bytes, work, context.freezer
@@ -102,16 +105,6 @@ class WorkerSandbox:
     def discard(self) -> None:
         """Do not continue from what was kept in this block."""
         self._tree = None
-
-    def _opened(self, loop: Loop) -> AbstractContextManager[Sandbox]:
-        context = self._context
-        return opened(
-            wanted_sandbox(loop, context),
-            loop.loop_id,
-            confine=context.confine,
-            keep=False,
-            cancellation=context.cancellation,
-        )
 
     def _clear(self) -> None:
         self._sandbox = self._tree = None

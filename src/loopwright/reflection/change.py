@@ -50,14 +50,10 @@ class Change(Frozen):
 
     def below(self, prefix: str) -> Change:
         """The same change with paths relative to an outer folder."""
-        return Change(
-            tuple(prefix + path for path in self.files),
-            self.insertions,
-            self.deletions,
-            {prefix + path: kind for path, kind in self.kinds.items()},
-            tuple(prefix + path for path in self.untracked),
-            tuple(prefix + path for path in self.conflicts),
-        )
+        lists = {
+            name: tuple(prefix + path for path in getattr(self, name)) for name in ("files", "untracked", "conflicts")
+        }
+        return self.replaced(kinds={prefix + path: kind for path, kind in self.kinds.items()}, **lists)
 
 
 def combined(*changes: Change) -> Change:

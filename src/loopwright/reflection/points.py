@@ -108,12 +108,9 @@ def without_secrets(record: Reflection, clean: Callable[[str], str]) -> Reflecti
 
 def has_point(folder: Path, session: str, point: Point) -> bool:
     """Whether this session was already asked at this point."""
-    name_of = reflection_files.safe_name(session)
-    # Another session's name may begin with this name, so the length must match, too.
-    start, end, length = (
-        f"{name_of}-",
-        f".{point}{reflection_files.CAPTURE_SUFFIX}",
-        len(reflection_files.file_name(name_of, 0, point)),
-    )
+    safe_name = reflection_files.safe_name(session)
+    example = reflection_files.file_name(safe_name, 0, point)
     names = os.listdir(folder) if folder.is_dir() else []
-    return any(len(name) == length and name.startswith(start) and name.endswith(end) for name in names)
+    # Another session's name may begin with this name, so the length must match, too.
+    start, end = f"{safe_name}-", f".{point}{reflection_files.CAPTURE_SUFFIX}"
+    return any(len(name) == len(example) and name.startswith(start) and name.endswith(end) for name in names)

@@ -71,9 +71,6 @@ def part_matches(piece: str, part: str) -> bool:
     return not piece[in_piece:].strip("*")
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 MOST_RULES = 100
 
 

@@ -87,7 +87,7 @@ def read_change(
 
 def _noted(change: Change, notes: list[str], *, lines_known: bool) -> Read:
     if not lines_known:
-        change = Change(change.files, None, None, change.kinds, change.untracked, change.conflicts)
+        change = change.replaced(insertions=None, deletions=None)
     if change.conflicts:
         count = len(change.conflicts)
         notes.append(f"{count} {'file' if count == 1 else 'files'} in conflict; the verdict uses their current state")

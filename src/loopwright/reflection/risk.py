@@ -93,7 +93,7 @@ def raised_by(verdict: RiskVerdict, claim: Claim) -> RiskVerdict:
     cause = f"{claim.surface} as most likely wrong" if weight >= doubt else f"a confidence of {claim.confidence:g}"
     surface = claim.surface if weight > verdict.base and claim.surface else verdict.surface
     reason = f"{verdict.reason}; raised from {verdict.score:.2f} to {score:.2f} by the agent's own report: {cause}"
-    return RiskVerdict(score, surface, reason, verdict.threshold, verdict.rules, verdict.base, verdict.hits)
+    return verdict.replaced(score=score, surface=surface, reason=reason)
 
 
 def _doubt(confidence: float | None) -> float:

@@ -11,7 +11,7 @@ from functools import cached_property
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, ClassVar, dataclass_transform
+    from typing import Any, ClassVar, Self, dataclass_transform
 
     Matchers = Mapping[str, frozenset[str]]
 else:
@@ -64,6 +64,10 @@ class Frozen:
         if missing or len(values) > len(self._fields) or not given.keys() <= set(self._fields):
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
         self.__dict__.update(given)
+
+    def replaced(self, **fields: Any) -> Self:
+        """A copy with these fields replaced."""
+        return type(self)(**{name: getattr(self, name) for name in self._fields} | fields)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} can't be changed")
@@ -136,10 +140,6 @@ class RuleSet(Frozen):
 
     def __repr__(self) -> str:
         return f"<{self.title}>"
-
-    def replaced(self, **fields: Any) -> RuleSet:
-        """The same set with these fields replaced."""
-        return RuleSet(**{name: getattr(self, name) for name in self._fields} | fields)
 
     @property
     def title(self) -> str:

@@ -9,12 +9,11 @@ import msgspec
 
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
+from loopwright.reflection.capture.folder import CAPTURE_SUFFIX, SUFFIX
 from loopwright.reflection.capture.lock import SessionLock, is_alive
 from loopwright.reflection.model import Capture, Point, Reflection
 
 _T = TypeVar("_T")
-SIDECAR = ".reflection.json"
-CAPTURE = ".capture.json"
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -44,7 +43,9 @@ def read_reflections(folder: Path) -> StoredReflections:
     """Every reflection in a folder; a missing folder counts as empty."""
     stored: list[Stored] = []
     unreadable: list[UnreadableReflection] = []
-    names = [path for path in folder.iterdir() if path.name.endswith((SIDECAR, CAPTURE))] if folder.is_dir() else []
+    names = (
+        [path for path in folder.iterdir() if path.name.endswith((SUFFIX, CAPTURE_SUFFIX))] if folder.is_dir() else []
+    )
     for path in names:
         try:
             stored.append(read_reflection(path))
@@ -72,7 +73,7 @@ def remove_hook_leftovers(folder: Path) -> int:
 def read_reflection(path: Path) -> Stored:
     """Read one reflection strictly."""
     data = path.read_bytes()
-    if path.name.endswith(CAPTURE):
+    if path.name.endswith(CAPTURE_SUFFIX):
         capture = decode_capture(data)
         return Stored(shown(path.name), path, capture.point, capture.reflection)
     return Stored(shown(path.name), path, None, decode_reflection(data))

@@ -19,22 +19,18 @@ _CHUNK = 1 << 20
 _LOOKED_AT = 8000
 
 
-def _always() -> bool:
-    return True
-
-
-def with_lines(change: Change, top: str, has_time: Callable[[], bool] = _always) -> tuple[Change, bool]:
+def with_lines(change: Change, top: str, has_time: Callable[[], bool] = lambda: True) -> tuple[Change, bool]:
     """The change with the lines and links of untracked files; False if time ran out."""
     kinds = dict(change.kinds)
-    lines = 0
+    lines, in_time = 0, True
     for path in change.untracked:
-        if not has_time():
-            return Change(change.files, lines, 0, kinds, change.untracked, change.conflicts), False
+        if not (in_time := has_time()):
+            break
         counted = lines_of(os.fsencode(top) + b"/" + os.fsencode(path))
         if counted is None:
             kinds.setdefault(path, SYMLINK)
         lines += 1 if counted is None else counted
-    return Change(change.files, lines, 0, kinds, change.untracked, change.conflicts), True
+    return change.replaced(insertions=lines, deletions=0, kinds=kinds), in_time
 
 
 def lines_of(path: bytes) -> int | None:

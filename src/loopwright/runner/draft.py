@@ -66,7 +66,7 @@ def summary_of(
     return "\n".join(lines)
 
 
-def in_words(turn: ReplanTurn) -> str:
+def replan_note(turn: ReplanTurn) -> str:
     """A turn for a new plan: its agent, result and cost."""
     usd = "cost not reported" if turn.usd is None else f"{turn.usd:.4f} USD"
     tokens = "tokens not reported" if turn.tokens is None else f"{turn.tokens:,} tokens"
@@ -155,7 +155,7 @@ class EvidenceDraft:
     def write_summary(self, folder: RunFolder, redactor: Redactor, replanning: tuple[ReplanTurn, ...]) -> None:
         """Write the summary for people."""
         goal = self.plan.goal if self.plan else ""
-        notes = (*self.notes, *map(in_words, replanning))
+        notes = (*self.notes, *map(replan_note, replanning))
         text = summary_of(folder.run_id, goal, self.steps, self._isolation, self.changed, notes)
         self.files[SUMMARY] = folder.write(SUMMARY, redactor.clean(text))
 

@@ -60,7 +60,7 @@ class OutsideSnapshot:
         return seen
 
 
-def in_words(written: tuple[str, ...]) -> tuple[str, ...]:
+def outside_notes(written: tuple[str, ...]) -> tuple[str, ...]:
     """A line for a person; empty if no file was written."""
     if not written:
         return ()

@@ -103,11 +103,11 @@ def _run_commands(
 ) -> None:
     for number, command in enumerate(step.commands, start=1):
         expected = step.expected_exit if number == len(step.commands) else 0
-        if not _run_one(context, step, number, command, expected, deadline, searches, progress):
+        if not _run_command(context, step, number, command, expected, deadline, searches, progress):
             return
 
 
-def _run_one(
+def _run_command(
     context: StepContext,
     step: Step,
     number: int,
@@ -274,7 +274,7 @@ def _run_check_command(
 ) -> CheckRecord:
     number = len(progress.commands) + 1
     before = progress.reason
-    passed = _run_one(context, step, number, item.command, 0, deadline, {}, progress)
+    passed = _run_command(context, step, number, item.command, 0, deadline, {}, progress)
     detail, progress.reason = progress.reason, before
     outcome: CheckOutcome = "passed" if passed else "not_run" if progress.cancelled else "failed"
     return CheckRecord(

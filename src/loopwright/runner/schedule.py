@@ -22,7 +22,7 @@ def run_in_order(
     order = TopologicalSorter({step.id: step.depends_on for step in plan.steps})
     order.prepare()
     done: dict[str, StepRecord] = {}
-    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="step") as pool:
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
         running: dict[Future[StepRecord], str] = {}
         ready: list[str] = []
         while order.is_active():
@@ -33,7 +33,7 @@ def run_in_order(
                     running[pool.submit(run_one, steps[name])] = name
                 else:
                     order.done(name)
-                    ready = sorted([*ready, *order.get_ready()], key=place.__getitem__)
+                    ready += order.get_ready()
             if not running:
                 break
             finished, _ = wait(running, return_when=FIRST_COMPLETED)

@@ -35,8 +35,7 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.meter import Meter, TurnCost, session_named
-from loopwright.runner.outside import OutsideSnapshot
-from loopwright.runner.outside import in_words as outside_in_words
+from loopwright.runner.outside import OutsideSnapshot, outside_notes
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 from loopwright.sandbox import place
 from loopwright.workspace import stop_gate
@@ -150,7 +149,7 @@ class TurnResult(msgspec.Struct, frozen=True):
 
     def notes(self) -> tuple[str, ...]:
         """What a person should know about the turn, in addition to its answer."""
-        return (*self.used.problems, *outside_in_words(self.outside))
+        return (*self.used.problems, *outside_notes(self.outside))
 
 
 class TurnStopped(Stopped):
@@ -246,8 +245,8 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
         # The person who takes the turn is usually in the checkout, not in the sandbox.
         prompt = f"{asked.book.part('by_hand', folder=str(sandbox.place.repo))}\n\n{prompt}"
     if isinstance(agent, CanResume):
-        known = session is not None and admission.home is not None
-        if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
+        home = admission.home
+        if session is not None and home is not None and agent.knows(home, sandbox.place.repo, session):
             # The session was interrupted, and the files of its last turn are gone.
             prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
@@ -264,7 +263,7 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
         schema=asked.schema,
-        schema_in_words=schema_request(asked.schema, asked.book) if asked.schema is not None else "",
+        schema_text=schema_request(asked.schema, asked.book) if asked.schema is not None else "",
         session=session,
         number=asked.number,
         is_question=asked.is_question,

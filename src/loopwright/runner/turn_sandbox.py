@@ -122,17 +122,17 @@ class Lines:
         """The next bytes."""
         *whole, self._rest = (self._rest + data).split(b"\n")
         for line in whole:
-            self._one(line)
+            self._take_line(line)
         if len(self._rest) > _LONGEST_LINE:
             self._rest, self._is_too_long = b"", True
 
     def finish(self) -> None:
         """Pass on an incomplete last line."""
         if self._rest:
-            self._one(self._rest)
+            self._take_line(self._rest)
         self._rest = b""
 
-    def _one(self, line: bytes) -> None:
+    def _take_line(self, line: bytes) -> None:
         if self._is_too_long:
             self._is_too_long = False
             self._write(b"(line too long, not shown)\n")

@@ -32,7 +32,7 @@ from loopwright.workflow.model import FORWARD, Archived, Building, Done, Spendin
 BY = "autopilot"
 
 
-class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
+class AutopilotRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The agents that work and review, and the limits of all stages together.
 
     An empty `agent` or `reviewer` means the default agent of each stage.
@@ -44,10 +44,10 @@ class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget = Budget()
 
 
-def fly(
+def run_autopilot(
     context: Context,
     slug: str,
-    flight: FlightPlan,
+    request: AutopilotRequest,
     tell: Tell = ignore_progress,
     cancellation: Cancellation | None = None,
 ) -> WorkflowView:
@@ -58,32 +58,36 @@ def fly(
     """
     require_person(context.environment, "autopilot")
     for role in (Role.PLANNER, Role.BUILDER):
-        require_agent(context, role, flight.agent, command=f"loopwright autopilot {slug}")
+        require_agent(context, role, request.agent, command=f"loopwright autopilot {slug}")
     with _alone(context, slug):
         view = view_workflow(context, slug)
         if isinstance(view.workflow.at, Done | Archived):
             return view
-        with _recorded(context, slug, flight):
-            _fly(context, slug, flight, tell, cancellation or Cancellation())
+        with _recorded(context, slug, request):
+            _run_stages(context, slug, request, tell, cancellation or Cancellation())
         return view_workflow(context, slug)
 
 
-def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> None:
+def _run_stages(
+    context: Context, slug: str, autopilot: AutopilotRequest, tell: Tell, cancellation: Cancellation
+) -> None:
     view = view_workflow(context, slug)
     if view.workflow.stage is Stage.CLARIFY and view.blockers:
-        view = _clarify(context, slug, flight, tell, cancellation)
+        view = _clarify(context, slug, autopilot, tell, cancellation)
     while not isinstance(view.workflow.at, Done):
         stage = view.workflow.stage
         tell(f"{slug} is at {stage.value}")
         if view.blockers and stage is not Stage.CLARIFY:
-            view = _work(context, slug, stage, flight, tell, cancellation)
+            view = _work(context, slug, stage, autopilot, tell, cancellation)
         transition = _consent_by_policy(context, view, tell)
-        view = _work(context, slug, transition.target, flight, tell, cancellation)
+        view = _work(context, slug, transition.target, autopilot, tell, cancellation)
 
 
-def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
+def _clarify(
+    context: Context, slug: str, autopilot: AutopilotRequest, tell: Tell, cancellation: Cancellation
+) -> WorkflowView:
     """One round; only a person can answer its question."""
-    request = ClarifyRequest(agent=flight.agent or None, spending=Spending(context, slug))
+    request = ClarifyRequest(agent=autopilot.agent or None, spending=Spending(context, slug))
     report = clarify_change(context, slug, request, tell, cancellation)
     tell(f"asked: {report.question}" if report.question else "no question is open")
     if report.view.blockers:
@@ -92,19 +96,19 @@ def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancel
 
 
 def _work(
-    context: Context, slug: str, stage: Stage, flight: FlightPlan, tell: Tell, cancellation: Cancellation
+    context: Context, slug: str, stage: Stage, autopilot: AutopilotRequest, tell: Tell, cancellation: Cancellation
 ) -> WorkflowView:
     with workflows_of(context).changing(slug) as opened:
         opened.apply(e.FlightAt(phase=stage), BY)
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
-            agent = require_agent(context, Role.PLANNER, flight.agent, command=f"loopwright autopilot {slug}")
+            agent = require_agent(context, Role.PLANNER, autopilot.agent, command=f"loopwright autopilot {slug}")
             return plan_change(context, slug, PlanRequest(agent=agent, spending=spending), tell, cancellation)
         case Stage.BUILD:
-            _require_built(context, slug, _build(context, slug, flight, spending, tell, cancellation))
+            _require_built(context, slug, _build(context, slug, autopilot, spending, tell, cancellation))
         case Stage.REVIEW:
-            request = ReviewRequest(reviewer=flight.reviewer, spending=spending)
+            request = ReviewRequest(reviewer=autopilot.reviewer, spending=spending)
             view = review_change(context, slug, request, tell, cancellation)
             if view.workflow.review is None or view.workflow.review.verdict != "approve":
                 raise _stopped("autopilot_review_failed", "the review requests changes", view)
@@ -115,15 +119,15 @@ def _work(
 
 
 def _build(
-    context: Context, slug: str, flight: FlightPlan, spending: Spending, tell: Tell, cancellation: Cancellation
+    context: Context, slug: str, autopilot: AutopilotRequest, spending: Spending, tell: Tell, cancellation: Cancellation
 ) -> Loop:
     """The loop of the build uses the same budget: its limits are set to the rest before it continues."""
     spending.allowance()
     at = view_workflow(context, slug).workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
         spending.bind(at.loop_id)
-    agent = require_agent(context, Role.BUILDER, flight.agent, command=f"loopwright autopilot {slug}")
-    request = BuildRequest(agent=agent, max_iterations=flight.max_iterations, gives_more=False)
+    agent = require_agent(context, Role.BUILDER, autopilot.agent, command=f"loopwright autopilot {slug}")
+    request = BuildRequest(agent=agent, max_iterations=autopilot.max_iterations, gives_more=False)
     try:
         loop_id = begin_build(context, slug, request, tell, cancellation)
         spending.bind(loop_id)
@@ -139,9 +143,9 @@ def _build(
 
 
 @contextmanager
-def _recorded(context: Context, slug: str, flight: FlightPlan) -> Iterator[None]:
+def _recorded(context: Context, slug: str, autopilot: AutopilotRequest) -> Iterator[None]:
     """Record the start of the autopilot, and its end with the reason."""
-    _begin(context, slug, flight)
+    _begin(context, slug, autopilot)
     try:
         yield
     except LoopwrightError as stop:
@@ -208,13 +212,13 @@ def _stopped(error: str, message: str, view: WorkflowView) -> WorkflowRefused:
     )
 
 
-def _begin(context: Context, slug: str, flight: FlightPlan) -> None:
-    limits = limits_for(context, flight.budget)
+def _begin(context: Context, slug: str, autopilot: AutopilotRequest) -> None:
+    limits = limits_for(context, autopilot.budget)
     with workflows_of(context).changing(slug) as opened:
         before = spent_on(opened.workflow, loops_for(context, opened.workflow))
         allowed = SpendingLimits(
             usd=limits.usd, tokens=limits.tokens, wall_s=limits.wall_s, turns=limits.turns,
-            iterations=flight.max_iterations,
+            iterations=autopilot.max_iterations,
         )  # fmt: skip
         opened.apply(e.FlightBegun(by=actor(), limits=allowed, before=before), actor())
 

@@ -115,7 +115,7 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
     branch = _drop_branch(context, delivery) if delivery.how == "branch" else ""
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
-    return "; ".join(part for part in (branch, f"{len(plan.moves)} files were restored") if part)
+    return "; ".join(part for part in (branch, f"files restored: {len(plan.moves)}") if part)
 
 
 def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> DeliveryPlan:

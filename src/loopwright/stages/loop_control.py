@@ -103,8 +103,7 @@ def lift_holds(
 
 def _lifted(before: Loop, after: Loop, now: str) -> frozenset[Holder]:
     """The holders to lift. Only a new turn shows whether the limit of an agent was raised, so that hold is lifted."""
-    holds = before.phase.holds if isinstance(before.phase, Held) else ()
-    has_room = still_over(after, now) is None or any(is_own_limit(hold) for hold in holds)
+    has_room = still_over(after, now) is None or any(is_own_limit(hold) for hold in before.holds)
     lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
     return lifts | {Holder.DECISION} if is_held_for_choice(before) else lifts  # the worker asks again
 

@@ -79,7 +79,7 @@ class Replanner:
             "replanner",
             needs=blocker.needs,
             needs_reason=blocker.needs_reason,
-            web=asking.book.part("web" if may_use_web else "no_web"),
+            web=asking.book.part("web") if may_use_web else asking.book.part("no_web"),
             blocker=blocker_text(blocker),
             plan=asking.redactor.clean(failed.plan).text,
             evidence=asking.book.part("evidence"),

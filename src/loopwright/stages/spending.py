@@ -8,7 +8,7 @@ from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Allowance, Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Loop, reason_in
+from loopwright.loop.model import Budget, Loop, Spent, reason_in
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_dead_turns
 from loopwright.stages.person import actor
@@ -37,12 +37,12 @@ def takeovers_of(workflow: Workflow, loops: list[Loop]) -> tuple[Takeover, ...]:
 
 def spent_on(workflow: Workflow, loops: list[Loop]) -> Amounts:
     """The total cost, as far as agents reported it."""
-    costs = workflow.costs
+    costs, in_loops = workflow.costs, sum((loop.spent for loop in loops), Spent())
     return Amounts(
-        usd=round(sum(cost.usd or 0.0 for cost in costs) + sum(loop.spent.usd for loop in loops), 6),
-        tokens=sum(cost.tokens or 0 for cost in costs) + sum(loop.spent.tokens for loop in loops),
-        wall_s=round(sum(cost.wall_s for cost in costs) + sum(loop.spent.wall_s for loop in loops), 3),
-        turns=len(costs) + sum(loop.spent.turns for loop in loops),
+        usd=round(sum(cost.usd or 0.0 for cost in costs) + in_loops.usd, 6),
+        tokens=sum(cost.tokens or 0 for cost in costs) + in_loops.tokens,
+        wall_s=round(sum(cost.wall_s for cost in costs) + in_loops.wall_s, 3),
+        turns=len(costs) + in_loops.turns,
     )
 
 

@@ -29,7 +29,7 @@ from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
-from loopwright.workflow.model import Amounts, Building, Flight, Workflow
+from loopwright.workflow.model import Amounts, Building, Cost, Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -173,41 +173,33 @@ def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightView 
 
 def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
     """The cost of each role, in the order of their first turns."""
-    by_role: dict[str, list[Spent]] = {}
-    for cost in workflow.costs:
-        usd = cost.usd or 0.0
-        turn = Spent(
-            usd=usd,
-            tokens=cost.tokens or 0,
-            wall_s=cost.wall_s,
-            turns=1,
-            usd_known=cost.usd is not None,
-            usd_computed=usd if cost.is_computed else 0.0,
-        )
-        by_role.setdefault(cost.role, []).append(turn)
-    for loop in loops:
-        for role, spent in loop.spent_by_role.items():
-            by_role.setdefault(role, []).append(spent)
-    return {
-        role: Spent(
-            usd=round(sum(part.usd for part in parts), 6),
-            tokens=sum(part.tokens for part in parts),
-            wall_s=round(sum(part.wall_s for part in parts), 3),
-            turns=sum(part.turns for part in parts),
-            usd_known=all(part.usd_known for part in parts),
-            usd_computed=round(sum(part.usd_computed for part in parts), 6),
-        )
-        for role, parts in by_role.items()
-    }
+    by_role: dict[str, Spent] = {}
+    parts = [(cost.role, _spent_in_turn(cost)) for cost in workflow.costs]
+    parts += [part for loop in loops for part in loop.spent_by_role.items()]
+    for role, spent in parts:
+        by_role[role] = by_role.get(role, Spent()) + spent
+    return by_role
+
+
+def _spent_in_turn(cost: Cost) -> Spent:
+    usd = cost.usd or 0.0
+    return Spent(
+        usd=usd,
+        tokens=cost.tokens or 0,
+        wall_s=cost.wall_s,
+        turns=1,
+        usd_known=cost.usd is not None,
+        usd_computed=usd if cost.is_computed else 0.0,
+    )
 
 
 def _amounts(spent: Spent) -> dict[str, Any]:
     return {
-        "usd": spent.usd,
+        "usd": round(spent.usd, 6),
         "usd_known": spent.usd_known,
-        "usd_computed": spent.usd_computed,
+        "usd_computed": round(spent.usd_computed, 6),
         "tokens": spent.tokens,
-        "wall_s": spent.wall_s,
+        "wall_s": round(spent.wall_s, 3),
         "turns": spent.turns,
     }
 

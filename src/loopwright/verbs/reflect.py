@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -57,7 +58,7 @@ def reflect(context: Context, request: ReflectionRequest) -> Stored:
         session=request.session,
         mode=capture_mode(context),
         environment=environment,
-        within_s=_WITHIN_S,
+        until=time.monotonic() + _WITHIN_S,
         point=request.point,
         report=report,
     )

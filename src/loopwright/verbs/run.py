@@ -186,7 +186,7 @@ def _give_up(
 ) -> Failure:
     why = why_last.message.text.splitlines()[0]
     problem = MaxRetries(
-        f"no success after {tries} new plans; the last run failed: {why}",
+        f"no success; new plans tried: {tries}; the last run failed: {why}",
         hint="read the blocker card and decide, then type `loopwright unlatch` and `loopwright run`",
     )
     clean = context.tools().redactor.clean

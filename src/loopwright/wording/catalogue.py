@@ -72,7 +72,7 @@ class Catalogue:
         self.translate = lru_cache(_CACHE_SIZE)(self._translate)
         self._translate_part = lru_cache(_CACHE_SIZE)(self._translate_uncached_part)
 
-    def words(self, template: str, /, **facts: object) -> str:
+    def message(self, template: str, /, **facts: object) -> str:
         """A message in this language, looked up by template; in English if the translation is missing."""
         return self.text(template).format(**facts)
 

@@ -101,7 +101,7 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
     ]
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
-        basis = f"{len(workflow.controls)} checks ran on the base; {passed} already pass there"
+        basis = f"checks run on the base: {len(workflow.controls)}; already passing there: {passed}"
         links.append(
             EvidenceClaim("the plan can be built and checked", basis, _follows(not standing.readiness.build, "build"))
         )

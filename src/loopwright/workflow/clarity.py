@@ -80,7 +80,7 @@ def next_question(spec: Spec, pressed: frozenset[str], catalogue: Catalogue = EN
         item = min(answered, key=lambda item: (len(item.answer), item.id))
         answer = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
         template = "In {id} you said: “{said}” What would prove that wrong, and have you checked it?"
-        return catalogue.words(template, id=item.id, said=answer), item.id
+        return catalogue.message(template, id=item.id, said=answer), item.id
     if not answered and not pressed:
         question = (
             "[pressure] Which single fact would change this spec if it were different, and how sure are you of it?"

@@ -28,13 +28,13 @@ _NOTE = "from the spec, the slices and the deltas; remove this line to own the f
 
 def development_plan(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
     """The slices in build order."""
-    page = _page(catalogue.words("Development plan: {slug}", slug=slug), slug, catalogue, _IN_ORDER)
+    page = _page(catalogue.message("Development plan: {slug}", slug=slug), slug, catalogue, _IN_ORDER)
     for piece in slices.slices:
-        after = catalogue.words("After {names}. ", names=", ".join(piece.blocked_by)) if piece.blocked_by else ""
+        after = catalogue.message("After {names}. ", names=", ".join(piece.blocked_by)) if piece.blocked_by else ""
         who = (
-            catalogue.words("A person signs this slice.")
+            catalogue.message("A person signs this slice.")
             if piece.type == "HITL"
-            else catalogue.words("An agent builds this slice alone.")
+            else catalogue.message("An agent builds this slice alone.")
         )
         page = page.with_section(f"{piece.id} {piece.title}", f"{piece.behavior}\n\n{after}{who}")
     return page
@@ -42,10 +42,10 @@ def development_plan(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
 
 def test_plan(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
     """The checks of each slice."""
-    page = _page(catalogue.words("Test plan: {slug}", slug=slug), slug, catalogue, _JUDGED)
+    page = _page(catalogue.message("Test plan: {slug}", slug=slug), slug, catalogue, _JUDGED)
     for piece in slices.slices:
         lines = [f"- {line}" for line in piece.acceptance_criteria]
-        lines += ["", catalogue.words("Signal: {signal}", signal=piece.verification_signal), ""]
+        lines += ["", catalogue.message("Signal: {signal}", signal=piece.verification_signal), ""]
         lines += [_check_line(check, catalogue) for check in piece.checks]
         page = page.with_section(f"{piece.id} {piece.title}", "\n".join(lines))
     return page
@@ -55,14 +55,14 @@ def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], catalog
     """What to build, in one place."""
     page = _page(f"PRD: {slug}", slug, catalogue, _WANTED)
     for name in (s.INTENT, s.OUTCOME, s.IN_SCOPE, s.NON_GOALS, s.CONSTRAINTS, s.SUCCESS, s.CRITERIA):
-        page = page.with_section(name, spec.page.text_of(name) or catalogue.words("(nothing said)"))
+        page = page.with_section(name, spec.page.text_of(name) or catalogue.message("(nothing said)"))
     listed = [f"- {domain}: {name}" for domain, names in requirements.items() for name in names]
-    return page.with_section("Requirements", "\n".join(listed) or catalogue.words("(none)"))
+    return page.with_section("Requirements", "\n".join(listed) or catalogue.message("(none)"))
 
 
 def test_spec(slug: str, spec: Spec, slices: Slices, catalogue: Catalogue) -> Page:
     """How the work is judged, in one place."""
-    page = _page(catalogue.words("Test spec: {slug}", slug=slug), slug, catalogue, _JUDGED)
+    page = _page(catalogue.message("Test spec: {slug}", slug=slug), slug, catalogue, _JUDGED)
     page = page.with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
     lines = [f"- {piece.id} {piece.title}: {piece.verification_signal}" for piece in slices.slices]
     checks = [_check_line(check, catalogue) for check in slices.checks]
@@ -71,7 +71,7 @@ def test_spec(slug: str, spec: Spec, slices: Slices, catalogue: Catalogue) -> Pa
 
 def tasks(slug: str, slices: Slices, catalogue: Catalogue) -> Page:
     """The checklist, in the form that OpenSpec's tools count."""
-    page = _page(catalogue.words("Tasks: {slug}", slug=slug), slug, catalogue, _TICKED)
+    page = _page(catalogue.message("Tasks: {slug}", slug=slug), slug, catalogue, _TICKED)
     for number, piece in enumerate(slices.slices, start=1):
         lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(piece, catalogue), start=1)]
         page = page.with_section(f"{number}. {piece.id} {piece.title}", "\n".join(lines))
@@ -111,14 +111,16 @@ def _page(title: str, slug: str, catalogue: Catalogue, intro: str) -> Page:
 
 def _check_line(check: Check, catalogue: Catalogue) -> str:
     if check.hidden:
-        return catalogue.words("- {id}: hidden", id=check.id)
-    kind = catalogue.words(" (regression)") if check.regression else ""
+        return catalogue.message("- {id}: hidden", id=check.id)
+    kind = catalogue.message(" (regression)") if check.regression else ""
     return f"- {check.id}{kind}: `{check.command}`"
 
 
 def _steps(piece: Slice, catalogue: Catalogue) -> list[str]:
-    signed = [catalogue.words("a person signs: loopwright sign SLUG {id}", id=piece.id)] if piece.type == "HITL" else []
-    passes = [catalogue.words("{id} passes", id=check.id) for check in piece.checks]
+    signed = (
+        [catalogue.message("a person signs: loopwright sign SLUG {id}", id=piece.id)] if piece.type == "HITL" else []
+    )
+    passes = [catalogue.message("{id} passes", id=check.id) for check in piece.checks]
     return [*piece.acceptance_criteria, *passes, *signed]
 
 
@@ -135,18 +137,18 @@ def candidate(
     catalogue: Catalogue = ENGLISH,
 ) -> bytes:
     """An ADR candidate: the design of a change, as a starting point for a decision record."""
-    nothing = catalogue.words(_NOTHING)
+    nothing = catalogue.message(_NOTHING)
     listed = "\n".join(f"- {name}" for name in requirements) or nothing
     undecided = (
         "Status: candidate. This is not a decision yet. To adopt it, write a decision record and name the decider."
     )
     parts = [
-        catalogue.words("# Candidate: {title}", title=title),
-        catalogue.words(undecided),
-        f"## {catalogue.words('Context')}\n\n{_section(proposal, 'Why') or nothing}",
-        f"## {catalogue.words('What was done')}\n\n{_text(design) or nothing}",
-        f"## {catalogue.words('Requirements that depend on this design')}\n\n{listed}",
-        catalogue.words("Source: design.md of {change_id}", change_id=change_id),
+        catalogue.message("# Candidate: {title}", title=title),
+        catalogue.message(undecided),
+        f"## {catalogue.message('Context')}\n\n{_section(proposal, 'Why') or nothing}",
+        f"## {catalogue.message('What was done')}\n\n{_text(design) or nothing}",
+        f"## {catalogue.message('Requirements that depend on this design')}\n\n{listed}",
+        catalogue.message("Source: design.md of {change_id}", change_id=change_id),
     ]
     return ("\n\n".join(parts) + "\n").encode()
 

@@ -57,19 +57,19 @@ def drafted(
     design = reply.design or reply.architecture or reply.plan
     listed = "\n".join(f"- {domain}" for domain in domains)
     proposal = (
-        new_page(catalogue.words("Change: {slug}", slug=slug), workflow=slug)
+        new_page(catalogue.message("Change: {slug}", slug=slug), workflow=slug)
         .with_section("Why", reply.why)
         .with_section("What Changes", reply.what_changes)
         .with_section("Target Spec Domains", listed)
         .with_section("Source", catalogue.translate(source))
     )
     pages: dict[str, Page] = {
-        PLAN_DOCUMENTS["plan"]: _prose(catalogue.words("Plan: {slug}", slug=slug), slug, reply.plan),
+        PLAN_DOCUMENTS["plan"]: _prose(catalogue.message("Plan: {slug}", slug=slug), slug, reply.plan),
         PLAN_DOCUMENTS["architecture"]: _prose(
-            catalogue.words("Architecture: {slug}", slug=slug), slug, reply.architecture or design
+            catalogue.message("Architecture: {slug}", slug=slug), slug, reply.architecture or design
         ),
         CHANGE_DOCUMENTS["proposal"]: proposal,
-        CHANGE_DOCUMENTS["design"]: _prose(catalogue.words("Design: {slug}", slug=slug), slug, design),
+        CHANGE_DOCUMENTS["design"]: _prose(catalogue.message("Design: {slug}", slug=slug), slug, design),
     }
     documents = {name: page.render() for name, page in pages.items()}
     documents[SLICES] = render_slices(slug, _slices(reply))
@@ -80,16 +80,16 @@ def skeletons(
     slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"", catalogue: Catalogue = ENGLISH
 ) -> dict[str, bytes]:
     """Skeletons for a person, if no agent plans; an existing task list names the slices."""
-    hint = catalogue.words("<!-- write here -->")
+    hint = catalogue.message("<!-- write here -->")
     reply = PlanReply(plan=hint, slices=[], deltas={}, why=hint, what_changes=hint, architecture=hint, design=hint)
     empty = {
         "id": "VS-1",
-        "title": catalogue.words("the first slice"),
+        "title": catalogue.message("the first slice"),
         "type": "AFK",
         "blocked_by": [],
-        "behavior": catalogue.words("what a user can do with this slice"),
-        "acceptance_criteria": [catalogue.words("what is true when it works")],
-        "verification_signal": catalogue.words("what you can observe"),
+        "behavior": catalogue.message("what a user can do with this slice"),
+        "acceptance_criteria": [catalogue.message("what is true when it works")],
+        "verification_signal": catalogue.message("what you can observe"),
         "checks": [],
     }
     slices = _slices_of_tasks(tasks, empty) or [empty]

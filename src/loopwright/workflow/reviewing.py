@@ -109,7 +109,7 @@ def report(
 ) -> bytes:
     """`review-report.md`."""
     page = new_page(
-        catalogue.words("Review: {slug}", slug=slug),
+        catalogue.message("Review: {slug}", slug=slug),
         schema_version="1",
         workflow_id=slug,
         verdict=outcome.verdict,
@@ -127,8 +127,8 @@ def report(
     notes = "\n".join(f"- {catalogue.translate(note)}" for note in outcome.notes)
     return (
         page.with_section("Verdict", outcome.verdict)
-        .with_section("Objections", objections or catalogue.words("none"))
-        .with_section("Notes", notes or catalogue.words("none"))
+        .with_section("Objections", objections or catalogue.message("none"))
+        .with_section("Notes", notes or catalogue.message("none"))
         .render()
     )
 

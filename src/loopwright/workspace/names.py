@@ -53,9 +53,17 @@ def project_above(start: str, home: str) -> str:
 
 
 def _is_repository(folder: str) -> bool:
+    return _has_git(folder) or (_is_bare(folder) and not _has_git(os.path.dirname(folder)))
+
+
+def _has_git(folder: str) -> bool:
     place = os.path.join(folder, ".git")
     # A worktree and a submodule have a file. An empty folder with that name is not a repository.
     return os.path.isfile(place) or os.path.lexists(os.path.join(place, "HEAD"))
+
+
+def _is_bare(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects"))
 
 
 def flavour_of(root: str, home: str) -> str:

@@ -214,7 +214,7 @@ def test_a_file_that_is_replaced_after_the_search_is_not_followed_and_does_not_b
     os.mkfifo(folder / "report.xml")
     for path in found.paths:
         with pytest.raises(UnreadableReport, match=r"can't be read|not a file"):
-            read_test_reports(find_module.Found((path,)))
+            read_test_reports(find_module.FoundReports((path,)))
 
 
 LCOV = "SF:a\nLF:4\nLH:{}\nend_of_record\n"

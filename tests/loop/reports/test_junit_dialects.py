@@ -39,7 +39,7 @@ E       assert 1 == 2</failure></testcase>
         ("pytest", "tests.test_broken", "failed", 0, "collection failure"),
     ]
     assert report.results[1].stack_trace.startswith("def test_d():\n>       assert")
-    assert report.is_whole
+    assert not report.gaps
 
 
 def test_vitest():

@@ -75,7 +75,7 @@ def test_pytest_itself(tmp_path, family):
         ("test_it.TestGroup", "test_parameters[a b]"): "passed",
         ("test_it.TestGroup", "test_parameters[<&>]"): "passed",
     }
-    assert report.is_whole
+    assert not report.gaps
     assert report.pass_rate == 60
     assert report.failed_tests == ("test_fails", "test_teardown")
     failed = next(one for one in report.results if one.test_name == "test_fails")
@@ -108,4 +108,4 @@ def test_nodes_own_runner_which_writes_raw_control_characters(tmp_path):
     ]
     assert report.results[1].error_message == "red & <b>"
     assert "it.test.js" in report.results[1].stack_trace
-    assert report.is_whole
+    assert not report.gaps

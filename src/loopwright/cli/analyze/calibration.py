@@ -9,9 +9,9 @@ import click
 import msgspec
 
 from loopwright.analysis.preregistered import Experiment
-from loopwright.cli.analyze.experiments import gate_record, say_decision
+from loopwright.cli.analyze.experiments import echo_decision, gate_record
 from loopwright.cli.analyze.output import Output, analysing, announce, as_record, progress, show, within
-from loopwright.cli.options import command_with_examples, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json
 from loopwright.stages.context import Context
 from loopwright.verbs.calibration import analyze_calibration
 from loopwright.verbs.experiments import (
@@ -71,9 +71,9 @@ def everything_command(
         named = plot.with_name(f"{plot.stem}-{question}{plot.suffix}") if plot else None
         show(analysed, msgspec.structs.replace(output, plot=named, quiet=output.as_json))
         if not output.as_json:
-            say()
+            echo()
     decision = analyze_gate(context)
     if output.as_json:
-        say_json({"results": results, "gate": gate_record(decision)})
+        echo_json({"results": results, "gate": gate_record(decision)})
     else:
-        say_decision(decision)
+        echo_decision(decision)

@@ -9,7 +9,7 @@ import click
 from loopwright.analysis.preregistered import Experiment
 from loopwright.analysis.store import Closed, Open
 from loopwright.cli.analyze.output import Output, analysing, announce, progress, show, within
-from loopwright.cli.options import command_with_examples, in_context, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.errors import GateClosed
 from loopwright.kernel.codec import to_builtins
 from loopwright.stages.context import Context
@@ -56,9 +56,9 @@ def gate_command(context: Context, as_json: bool) -> None:
     """Show whether the gate of the closed loop is open: P1, P2 and P3 must be recorded and passed."""
     decision = analyze_gate(context)
     if as_json:
-        say_json(gate_record(decision))
+        echo_json(gate_record(decision))
     else:
-        say_decision(decision)
+        echo_decision(decision)
     if isinstance(decision, Closed):
         first = decision.reasons[0]
         raise GateClosed(
@@ -67,17 +67,17 @@ def gate_command(context: Context, as_json: bool) -> None:
         )
 
 
-def say_decision(decision: Open | Closed) -> None:
+def echo_decision(decision: Open | Closed) -> None:
     """Print the decision for people."""
     match decision:
         case Open(sentences):
-            say("The gate is open: P1, P2 and P3 are recorded and passed.")
+            echo("The gate is open: P1, P2 and P3 are recorded and passed.")
             for sentence in sentences:
-                say(f"  {sentence}")
+                echo(f"  {sentence}")
         case Closed(reasons):
-            say("The gate is closed:")
+            echo("The gate is closed:")
             for reason in reasons:
-                say(f"  {reason.question}: {reason.why}\n      → {reason.next}")
+                echo(f"  {reason.question}: {reason.why}\n      → {reason.next}")
 
 
 def gate_record(decision: Open | Closed) -> dict[str, object]:

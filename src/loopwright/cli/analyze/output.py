@@ -16,9 +16,9 @@ import msgspec
 from loopwright.analysis.history import Progress
 from loopwright.analysis.markdown import body, kill_line
 from loopwright.analysis.preregistered import Experiment
-from loopwright.cli.language import words
+from loopwright.cli.language import message
 from loopwright.cli.lazy import load
-from loopwright.cli.options import in_context, say, say_json
+from loopwright.cli.options import echo, echo_json, in_context
 from loopwright.errors import Interrupted, WrongUsage
 from loopwright.kernel.codec import to_builtins
 from loopwright.kernel.files import shown
@@ -103,8 +103,8 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 def announce(question: Experiment, output: Output) -> None:
     """Print the kill condition before the analysis reads anything."""
     if not output.as_json:
-        say(kill_line(question))
-        say()
+        echo(kill_line(question))
+        echo()
         sys.stdout.flush()
 
 
@@ -112,23 +112,23 @@ def progress(output: Output) -> Progress | None:
     """A counter of commits, if standard error is a terminal."""
     if output.as_json or not sys.stderr.isatty():
         return None
-    return lambda count: click.echo("\r  " + words("{count} commits read", count=f"{count:,}"), nl=False, err=True)
+    return lambda count: click.echo("\r  " + message("{count} commits read", count=f"{count:,}"), nl=False, err=True)
 
 
 def show(analysed: Analysed, output: Output) -> None:
     """Print or draw the result, and say where it was recorded."""
     if output.as_json and not output.quiet:
-        say_json(as_record(analysed))
+        echo_json(as_record(analysed))
     elif not output.as_json:
         if sys.stderr.isatty():
             click.echo("\r\x1b[K", nl=False, err=True)
-        say(body(analysed.result, analysed.titles).rstrip())
+        echo(body(analysed.result, analysed.titles).rstrip())
         recorded = analysed.recorded
-        say(f"recorded: {shown(recorded)}" if recorded else f"not recorded: {analysed.why_not_recorded}")
+        echo(f"recorded: {shown(recorded)}" if recorded else f"not recorded: {analysed.why_not_recorded}")
     if output.plot is not None:
         load("loopwright.verbs.calibration").plot(analysed.result, output.plot)
         if not output.as_json:
-            say(f"drawn: {shown(output.plot)}")
+            echo(f"drawn: {shown(output.plot)}")
 
 
 def as_record(analysed: Analysed) -> dict[str, Any]:

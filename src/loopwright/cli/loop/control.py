@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from loopwright.cli.loop.options import in_loop, loop_budget_options
-from loopwright.cli.loop.output import exit_code, say_loop, say_standing
+from loopwright.cli.loop.output import echo_loop, echo_status, exit_code
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import command_with_examples, say
+from loopwright.cli.options import command_with_examples, echo
 from loopwright.loop.model import Action, Mode
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.control import (
@@ -39,7 +39,7 @@ _at_revision = click.option("--revision", type=int, help="Refuse if the loop is 
 @in_loop
 def pause_command(context: Context, loop_id: str, revision: int | None, as_json: bool) -> None:
     """Pause a loop: freeze its processes within a second, and stop the clock of its budget."""
-    say_loop(pause(context, loop_id, revision=revision), as_json=as_json, brief=True)
+    echo_loop(pause(context, loop_id, revision=revision), as_json=as_json, brief=True)
 
 
 @command_with_examples("""
@@ -76,7 +76,7 @@ def resume_command(
         give_iterations(context, loop_id, max_iterations)
     after = resume(context, loop_id, **options)
     if is_held(after) or no_start or has_worker(context, loop_id):
-        say_loop(after, as_json=as_json, brief=True)
+        echo_loop(after, as_json=as_json, brief=True)
         return exit_code(after, None)
     return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
 
@@ -90,7 +90,7 @@ def resume_command(
 @in_loop
 def stop_command(context: Context, loop_id: str, revision: int | None, as_json: bool) -> None:
     """End a loop for good and stop all its processes. `loop retry` makes another attempt."""
-    say_loop(stop(context, loop_id, revision=revision), as_json=as_json, brief=True)
+    echo_loop(stop(context, loop_id, revision=revision), as_json=as_json, brief=True)
 
 
 @command_with_examples("""
@@ -106,7 +106,7 @@ def retry_command(
 ) -> None:
     """Make another attempt at a loop that failed or is done. The loop keeps its history."""
     retried = retry(context, loop_id, max_iterations=max_iterations, revision=revision)
-    say_loop(retried, as_json=as_json, brief=True)
+    echo_loop(retried, as_json=as_json, brief=True)
 
 
 @command_with_examples("""
@@ -118,7 +118,7 @@ def retry_command(
 @in_loop
 def complete_command(context: Context, loop_id: str, reason: str, revision: int | None, as_json: bool) -> None:
     """Close a loop as done, even if its tests do not pass. The reason is recorded. For people only."""
-    say_loop(complete(context, loop_id, reason=reason, revision=revision), as_json=as_json, brief=True)
+    echo_loop(complete(context, loop_id, reason=reason, revision=revision), as_json=as_json, brief=True)
 
 
 @command_with_examples("""
@@ -132,7 +132,7 @@ def complete_command(context: Context, loop_id: str, reason: str, revision: int 
 def mode_command(context: Context, loop_id: str, mode: Mode, revision: int | None, as_json: bool) -> None:
     """Set who chooses the next actions of a loop: the rules, or a person. The current action continues."""
     after = set_mode(context, loop_id, mode, revision=revision)
-    say_standing(context, after, as_json=as_json)
+    echo_status(context, after, as_json=as_json)
 
 
 @command_with_examples("""
@@ -152,7 +152,7 @@ def choose_command(
     """Choose the next action of a loop in interactive mode. If no process drives the loop, drive it here."""
     after = choose(context, loop_id, Action(action), revision=revision)
     if no_start or has_worker(context, loop_id):
-        say_loop(after, as_json=as_json, brief=True)
+        echo_loop(after, as_json=as_json, brief=True)
         return 0
     return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
 
@@ -171,9 +171,9 @@ def answer_command(
 ) -> None:
     """Answer a question of an agent. The agent gets the answer in its next turn. For people only."""
     after = answer(context, loop_id, decision, text, revision=revision)
-    say_loop(after, as_json=as_json, brief=True)
+    echo_loop(after, as_json=as_json, brief=True)
     if not as_json and not is_held(after) and not has_worker(context, loop_id):
-        say(f"  → loopwright loop resume {loop_id}")
+        echo(f"  → loopwright loop resume {loop_id}")
 
 
 @command_with_examples("""
@@ -186,4 +186,4 @@ def answer_command(
 def accept_command(context: Context, loop_id: str, reason: str, revision: int | None, as_json: bool) -> None:
     """Accept work that nothing proves, and complete the loop. Your name is recorded. For people only."""
     accepted = accept(context, loop_id, reason=reason, revision=revision)
-    say_standing(context, accepted, as_json=as_json)
+    echo_status(context, accepted, as_json=as_json)

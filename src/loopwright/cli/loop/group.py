@@ -11,12 +11,12 @@ COMMANDS = {
     "task": ("task", "Manage its tasks: add, edit, done, remove, order, import, generate."),
     "start": ("start:start_command", "Run a loop until it is done, fails or is held."),
     "turn": ("turn", "Take an agent's turn by hand: show, hand in, give up."),
-    "watch": ("watching", "Follow a loop live, from any terminal."),
+    "watch": ("look:watch_command", "Follow a loop live, from any terminal."),
     "choose": ("control:choose_command", "Choose the next action, in interactive mode."),
     "mode": ("control:mode_command", "Set who chooses the next action: the rules, or a person."),
-    "check": ("inspect:check_command", "Find inconsistent loop files; --fix repairs them."),
+    "check": ("look:check_command", "Find inconsistent loop files; --fix repairs them."),
     "list": ("listing", "List all loops, last changed first."),
-    "show": ("inspect:show_command", "Show one loop: tasks, holds, tests, cost."),
+    "show": ("look:show_command", "Show one loop: tasks, holds, tests, cost."),
     "pause": ("control:pause_command", "Pause a loop; its processes freeze within a second."),
     "resume": ("control:resume_command", "Lift the hold of a loop and continue."),
     "stop": ("control:stop_command", "End a loop for good and stop all its processes."),
@@ -24,7 +24,7 @@ COMMANDS = {
     "answer": ("control:answer_command", "Answer a question of an agent."),
     "accept": ("control:accept_command", "Accept work that nothing proves, after you read its diff."),
     "complete": ("control:complete_command", "Close a loop as done, with a recorded reason."),
-    "logs": ("logs", "Show the events of a loop, or the output of its agents."),
+    "logs": ("look:logs_command", "Show the events of a loop, or the output of its agents."),
 }
 _EPILOG = """\b
 Examples:

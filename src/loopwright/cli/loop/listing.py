@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.language import told
+from loopwright.cli.language import translate
 from loopwright.cli.loop.output import COLORS
-from loopwright.cli.plain import command_with_examples, in_workspace, place_of, say, say_json
+from loopwright.cli.plain import command_with_examples, echo, echo_json, in_workspace, place_of
 from loopwright.kernel.cells import one_line
 from loopwright.loop.listing import STATUSES, Summary, list_loops
 
@@ -31,10 +31,10 @@ def command(statuses: tuple[str, ...], project_root: Path, as_json: bool) -> Non
     loops = list_loops(place_of(project_root).layout)
     listed = [loop for loop in loops if not statuses or loop.line.status in statuses]
     if as_json:
-        say_json({"loops": [{**msgspec.to_builtins(loop.line), "has_worker": loop.has_worker} for loop in listed]})
+        echo_json({"loops": [{**msgspec.to_builtins(loop.line), "has_worker": loop.has_worker} for loop in listed]})
         return
     if not listed:
-        say("no loops; create one with `loopwright loop new TITLE`")
+        echo("no loops; create one with `loopwright loop new TITLE`")
         return
     # One write: a thousand single writes take longer than reading the loops.
     click.echo("\n".join(loop_line(loop) for loop in listed))
@@ -44,6 +44,6 @@ def loop_line(loop: Summary) -> str:
     """One line about a loop."""
     line = loop.line
     status = click.style(f"{line.status:<9}", fg=COLORS.get(line.status, "red"))
-    note = f"  {told('(no worker)')}" if loop.is_abandoned else ""
+    note = f"  {translate('(no worker)')}" if loop.is_abandoned else ""
     rest = one_line(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
     return f"{line.loop_id}  {status}  {rest}"

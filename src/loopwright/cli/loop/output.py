@@ -8,15 +8,15 @@ import sys
 from typing import Any
 
 from loopwright.agents.failover import takeover_sentence
-from loopwright.cli.language import spoken, told, words
-from loopwright.cli.plain import put, say, say_json
+from loopwright.cli.language import catalogue, message, translate
+from loopwright.cli.plain import echo, echo_json, put
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.completion import is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of, status_of
-from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -45,102 +45,103 @@ def signal_code(stopped_by: str | None) -> int:
     return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)
 
 
-def say_standing(context: Context, loop: Loop, *, as_json: bool = False) -> None:
+def echo_status(context: Context, loop: Loop, *, as_json: bool = False) -> None:
     """Print the loop, the process that drives it, and the next command."""
-    say_loop(loop, as_json=as_json)
+    echo_loop(loop, as_json=as_json)
     if as_json:
         return
     driven = has_worker(context, loop.loop_id)
     if not loop.is_over:
         worker = loop.worker
         process = f"process {worker.pid} on {worker.host} since {worker.since}" if worker else "a process that starts"
-        _say_section(words("Worker"), [told(f"driven by {process}" if driven else "no worker")])
+        _echo_section(message("Worker"), [translate(f"driven by {process}" if driven else "no worker")])
     patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
     if isinstance(loop.phase, Completed) and patch.is_file():
-        say(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
+        echo(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
     if is_unproven(loop) and patch.is_file():
-        say(f"  the diff: {shlex.quote(shown(patch))}", bold=True)
+        echo(f"  the diff: {shlex.quote(shown(patch))}", bold=True)
     for hint in way_on(loop, has_worker=driven):
-        say(f"  → {hint}", bold=True)  # not wrapped, so that a user can copy the command
+        echo(f"  → {hint}", bold=True)  # not wrapped, so that a user can copy the command
 
 
-def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
+def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     """Print the loop with all details, or as one line."""
     if as_json:
         progress = progress_of(loop)
-        say_json({**document_of(loop), "progress": {"develop": progress.develop, "overall": progress.overall}})
+        echo_json({**document_of(loop), "progress": {"develop": progress.develop, "overall": progress.overall}})
         return
     status = status_of(loop.phase)
-    say(f"{loop.loop_id}: ", nl=False, bold=True)
-    say(status, fg=COLORS[status], nl=False)
-    progress_text = words(
+    echo(f"{loop.loop_id}: ", nl=False, bold=True)
+    echo(status, fg=COLORS[status], nl=False)
+    progress_text = message(
         "iteration {number} of {most}{attempt}, {percent} %",
         number=loop.iteration,
         most=loop.max_iterations,
-        attempt=words(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else "",
+        attempt=message(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else "",
         percent=f"{progress_of(loop).overall:g}",
     )
     put(f", {progress_text} : {one_line(loop.title)}")
-    for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
-        _say_wrapped(hold_in_words(hold, spoken()), fg="yellow")
+    for hold in loop.holds:
+        _echo_wrapped(hold_text(hold, catalogue()), fg="yellow")
     if not brief:
-        _say_work(loop)
+        _echo_work(loop)
 
 
-def _say_work(loop: Loop) -> None:
+def _echo_work(loop: Loop) -> None:
     reason = getattr(loop.phase, "reason", None) or getattr(loop.phase, "forced", None)
     if reason:
-        _say_wrapped(told(reason))
+        _echo_wrapped(translate(reason))
     if loop.under_way is not None:
         task = loop.task(loop.under_way.task_id or "")
-        what = f" {task.id}: {task_in_words(task, spoken())}" if task is not None else ""
-        since = words("since {at}", at=loop.under_way.started_at)
-        _say_section(words("Now"), [f"{loop.under_way.action}{what}, {since}"])
-    elif (beside := beside_the_work(loop, spoken())) is not None:
-        _say_section(words("Now"), [beside])
+        what = f" {task.id}: {task_text(task, catalogue())}" if task is not None else ""
+        since = message("since {at}", at=loop.under_way.started_at)
+        _echo_section(message("Now"), [f"{loop.under_way.action}{what}, {since}"])
+    elif (beside := beside_the_work(loop, catalogue())) is not None:
+        _echo_section(message("Now"), [beside])
     done = sum(task.status == "completed" for task in loop.tasks)
-    _say_section(
-        told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]
+    _echo_section(
+        translate(f"Tasks, {done} of {len(loop.tasks)} done"),
+        [line for task in loop.tasks for line in _of_task(loop, task)],
     )
-    _say_section(words("Agents"), [told(takeover_sentence(takeover)) for takeover in loop.takeovers])
+    _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
-        run = told(f"run {loop.validation.run_id or 'by another tool'}")
-        _say_section(words("Tests"), [validation_in_words(loop.validation, spoken()), run])
-    _say_section(words("Questions"), [_decision(decision) for decision in loop.decisions])
+        run = translate(f"run {loop.validation.run_id or 'by another tool'}")
+        _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run])
+    _echo_section(message("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [
-        f"{hypothesis.id} {hypothesis.status}: {told(hypothesis.description)}"
-        + (f" ({told(hypothesis.verdict_reason)})" if hypothesis.verdict_reason else "")
+        f"{hypothesis.id} {hypothesis.status}: {translate(hypothesis.description)}"
+        + (f" ({translate(hypothesis.verdict_reason)})" if hypothesis.verdict_reason else "")
         for hypothesis in loop.debug.hypotheses
     ]
-    _say_section(words("Possible causes of {bug}", bug=told(loop.debug.active_bug or "")), causes)
-    errors = [f"{error.action}: {told(error.message)}" for error in loop.errors[-3:]]
-    _say_section(words("Last errors"), errors, fg="red")
-    _say_section(words("Cost"), [cost_of(loop.spent, loop.budget)])
+    _echo_section(message("Possible causes of {bug}", bug=translate(loop.debug.active_bug or "")), causes)
+    errors = [f"{error.action}: {translate(error.message)}" for error in loop.errors[-3:]]
+    _echo_section(message("Last errors"), errors, fg="red")
+    _echo_section(message("Cost"), [cost_of(loop.spent, loop.budget)])
 
 
 def _of_task(loop: Loop, task: Task) -> list[str]:
     """A task, and what it used of its budget."""
-    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_in_words(task, spoken())}"]
+    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_text(task, catalogue())}"]
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
-        iterations = words("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))
+        iterations = message("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))
         lines.append(f"    {cost_of(spent, limits)}, {iterations}")
     return lines
 
 
 def _decision(decision: Decision) -> str:
-    answer = words("not answered yet") if decision.answer is None else f"{decision.answer} ({decision.answered_by})"
+    answer = message("not answered yet") if decision.answer is None else f"{decision.answer} ({decision.answered_by})"
     return f"{decision.id} {decision.question} : {answer}"
 
 
-def _say_section(title: str, lines: list[str], **style: Any) -> None:
+def _echo_section(title: str, lines: list[str], **style: Any) -> None:
     if lines:
         put(one_line(title), bold=True)
         for line in lines:
-            _say_wrapped(line, **style)
+            _echo_wrapped(line, **style)
 
 
-def _say_wrapped(text: str, **style: Any) -> None:
+def _echo_wrapped(text: str, **style: Any) -> None:
     """Print an indented text, wrapped to the terminal; a pipe gets each text as one line."""
     if not sys.stdout.isatty():
         put(f"  {one_line(text)}", **style)
@@ -152,22 +153,22 @@ def _say_wrapped(text: str, **style: Any) -> None:
 
 def cost_of(spent: Spent, budget: Budget) -> str:
     """What was used of a budget."""
-    usd = words("{usd} USD", usd=f"{spent.usd:.2f}{_of(budget.usd)}") + price_note(spent)
-    tokens = words("{tokens} tokens", tokens=f"{spent.tokens:,}{_of(budget.tokens)}")
+    usd = message("{usd} USD", usd=f"{spent.usd:.2f}{_of(budget.usd)}") + price_note(spent)
+    tokens = message("{tokens} tokens", tokens=f"{spent.tokens:,}{_of(budget.tokens)}")
     turns = f"{spent.turns}{_of(budget.turns)}"
     is_one = (budget.turns or spent.turns) == 1
-    counted = words("{turns} turn", turns=turns) if is_one else words("{turns} turns", turns=turns)
+    counted = message("{turns} turn", turns=turns) if is_one else message("{turns} turns", turns=turns)
     parts = [usd, tokens, f"{spent.wall_s:.0f}{_of(budget.wall_s)} s", counted]
     if spent.retries or budget.retries is not None:
-        parts.append(words("{tries} retries", tries=f"{spent.retries}{_of(budget.retries)}"))
+        parts.append(message("{tries} retries", tries=f"{spent.retries}{_of(budget.retries)}"))
     return ", ".join(parts)
 
 
 def price_note(spent: Spent) -> str:
     """Says which costs were not reported, or computed; empty if agents reported all costs."""
-    note = "" if spent.usd_known else words(" (cost of some turns not reported)")
+    note = "" if spent.usd_known else message(" (cost of some turns not reported)")
     if spent.usd_computed:
-        note += words(" (including {usd} computed from a price list)", usd=f"{spent.usd_computed:.2f}")
+        note += message(" (including {usd} computed from a price list)", usd=f"{spent.usd_computed:.2f}")
     return note
 
 
@@ -182,4 +183,4 @@ def duration(seconds: float) -> str:
 
 
 def _of(limit: float | None) -> str:
-    return "" if limit is None else words(" of {limit}", limit=f"{limit:,g}")
+    return "" if limit is None else message(" of {limit}", limit=f"{limit:,g}")

@@ -9,15 +9,14 @@ from typing import Any
 import click
 
 from loopwright.cli.loop.options import in_loop, loop_budget_options
-from loopwright.cli.loop.output import exit_code, say_standing
+from loopwright.cli.loop.output import echo_status, exit_code
+from loopwright.cli.loop.reporting import BackgroundStep, LoopReporter, is_screen, reporting
 from loopwright.cli.loop.screen.live import LiveView
-from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, reporting
-from loopwright.cli.options import command_with_examples, in_context, say, say_json_line
+from loopwright.cli.options import command_with_examples, echo, echo_json_line, in_context
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
-from loopwright.kernel.process import Cancellation
-from loopwright.loop.model import Loop, Mode, Running
+from loopwright.loop.model import Mode, Running
 from loopwright.loop.projection import document_of
 from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
@@ -54,7 +53,7 @@ from loopwright.verbs.workflow.build import drive
 @in_context
 def new_command(context: Context, as_json: bool, **options: Any) -> None:
     """Create a loop. Start it with `loopwright loop start`."""
-    say_standing(context, new_loop(context, LoopRequest(**options)), as_json=as_json)
+    echo_status(context, new_loop(context, LoopRequest(**options)), as_json=as_json)
 
 
 @command_with_examples("""
@@ -100,14 +99,14 @@ def in_background(context: Context, loop_id: str, as_json: bool) -> int:
     """Drive the loop in a process that continues after this terminal is closed."""
     worker = start_detached(context, loop_id)
     if as_json:
-        say_json_line({"type": "detached", "loop_id": loop_id, "pid": worker.pid, "log": shown(worker.log)})
+        echo_json_line({"type": "detached", "loop_id": loop_id, "pid": worker.pid, "log": shown(worker.log)})
         return 0
-    say(f"{loop_id} runs in the background, in process {worker.pid}")
-    say(f"  log     {shlex.quote(shown(worker.log))}")
+    echo(f"{loop_id} runs in the background, in process {worker.pid}")
+    echo(f"  log     {shlex.quote(shown(worker.log))}")
     if works_by_hand(context, show_loop(context, loop_id).agent):
-        say(f"  turn    loopwright loop turn {loop_id} --wait")
+        echo(f"  turn    loopwright loop turn {loop_id} --wait")
     for verb in ("watch", "pause", "resume", "stop"):
-        say(f"  {verb:<7} loopwright loop {verb} {loop_id}")
+        echo(f"  {verb:<7} loopwright loop {verb} {loop_id}")
     return 0
 
 
@@ -116,22 +115,18 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
     with stopping_on_signals() as cancellation:
         # If another process drives the loop, only a refusal follows: that needs no screen.
         if is_screen() and not as_json and not has_worker(context, loop_id):
-            after = _on_screen(context, loop_id, cancellation)
+            with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
+                after = drive(context, loop_id, cancellation, ask=view.ask)
         else:
             since = show_loop(context, loop_id).revision
             with reporting(context, loop_id, LoopReporter(as_json=as_json), since=since):
                 after = drive(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:
-        say_json_line({"type": "loop", **document_of(after)})
+        echo_json_line({"type": "loop", **document_of(after)})
     else:
-        say_standing(context, after)
+        echo_status(context, after)
         if reason is not None and isinstance(after.phase, Running):
             what = f"{after.under_way.action} was interrupted" if after.under_way else "interrupted"
-            say(f"{what}; continue with `loopwright loop resume {loop_id}`", fg="yellow")
+            echo(f"{what}; continue with `loopwright loop resume {loop_id}`", fg="yellow")
     return exit_code(after, reason)
-
-
-def _on_screen(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
-    with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
-        return drive(context, loop_id, cancellation, ask=view.ask)

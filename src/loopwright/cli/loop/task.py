@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from loopwright.cli.loop.options import in_loop, task_budget_options
-from loopwright.cli.loop.output import say_loop
-from loopwright.cli.options import say, say_json
+from loopwright.cli.loop.output import echo_loop
+from loopwright.cli.options import echo, echo_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.projection import task_line
 from loopwright.stages.context import Context
@@ -55,7 +55,7 @@ def command() -> None:
 @in_loop
 def add(context: Context, loop_id: str, before: str | None, as_json: bool, **options: Any) -> None:
     """Add a task."""
-    say_loop(add_task(context, loop_id, TaskRequest(**options), before=before), as_json=as_json)
+    echo_loop(add_task(context, loop_id, TaskRequest(**options), before=before), as_json=as_json)
 
 
 @command.command("edit", short_help="Change a task.")
@@ -69,7 +69,7 @@ def add(context: Context, loop_id: str, before: str | None, as_json: bool, **opt
 @in_loop
 def edit(context: Context, loop_id: str, task: str, as_json: bool, **options: Any) -> None:
     """Change a task. While an agent works on the task, only its budget can change."""
-    say_loop(edit_task(context, loop_id, task, TaskRequest(**options)), as_json=as_json)
+    echo_loop(edit_task(context, loop_id, task, TaskRequest(**options)), as_json=as_json)
 
 
 @command.command("done")
@@ -78,7 +78,7 @@ def edit(context: Context, loop_id: str, task: str, as_json: bool, **options: An
 @in_loop
 def done(context: Context, loop_id: str, task: str, as_json: bool) -> None:
     """Mark a task as done because you did it yourself."""
-    say_loop(finish_task(context, loop_id, task), as_json=as_json)
+    echo_loop(finish_task(context, loop_id, task), as_json=as_json)
 
 
 @command.command("remove")
@@ -87,7 +87,7 @@ def done(context: Context, loop_id: str, task: str, as_json: bool) -> None:
 @in_loop
 def remove(context: Context, loop_id: str, task: str, as_json: bool) -> None:
     """Remove a task."""
-    say_loop(remove_task(context, loop_id, task), as_json=as_json)
+    echo_loop(remove_task(context, loop_id, task), as_json=as_json)
 
 
 @command.command("order", short_help="Move tasks to the front, in this order.")
@@ -96,7 +96,7 @@ def remove(context: Context, loop_id: str, task: str, as_json: bool) -> None:
 @in_loop
 def order(context: Context, loop_id: str, tasks: tuple[str, ...], as_json: bool) -> None:
     """Move these tasks to the front, in this order. The others keep their order behind them."""
-    say_loop(order_tasks(context, loop_id, tasks), as_json=as_json)
+    echo_loop(order_tasks(context, loop_id, tasks), as_json=as_json)
 
 
 @command.command("import", short_help="Add the tasks of a file.")
@@ -105,7 +105,7 @@ def order(context: Context, loop_id: str, tasks: tuple[str, ...], as_json: bool)
 @in_loop
 def import_command(context: Context, loop_id: str, file: Path, as_json: bool) -> None:
     """Add the tasks of a file: one JSON object or one line of text for each task. All are added, or none."""
-    say_loop(import_tasks(context, loop_id, file), as_json=as_json)
+    echo_loop(import_tasks(context, loop_id, file), as_json=as_json)
 
 
 @command.command("generate", short_help="Ask an agent for tasks.")
@@ -123,8 +123,8 @@ def generate(context: Context, loop_id: str, as_json: bool, **options: Any) -> N
         report = generate_tasks(context, loop_id, GenerateRequest(**options), cancellation)
     if as_json:
         tasks = [task_line(task) for task in report.tasks]
-        say_json({"loop_id": report.loop.loop_id, "added": report.added, "tasks": tasks})
+        echo_json({"loop_id": report.loop.loop_id, "added": report.added, "tasks": tasks})
         return
     for task in report.tasks:
-        say(f"  {task.id} [{task.tool}] {task.description}")
-    say(f"{'tasks added' if report.added else 'tasks proposed, none added'}: {len(report.tasks)}")
+        echo(f"  {task.id} [{task.tool}] {task.description}")
+    echo(f"{'tasks added' if report.added else 'tasks proposed, none added'}: {len(report.tasks)}")

@@ -6,8 +6,8 @@ from typing import IO
 
 import click
 
-from loopwright.cli.language import told, words
-from loopwright.cli.options import command_with_examples, in_context, put, say, say_json
+from loopwright.cli.language import message, translate
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context, put
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import one_line
@@ -58,7 +58,7 @@ def command(
         else:
             answer_text = answer.read() if answer is not None else b""
             turn = hand_in(context, loop_id, answer_text, report.read() if report is not None else None)
-        _say_ended(turn, "handed_in" if done else "given_up", as_json=as_json)
+        _echo_ended_turn(turn, "handed_in" if done else "given_up", as_json=as_json)
         return 0
     if wait:
         with stopping_on_signals() as cancellation:
@@ -67,51 +67,51 @@ def command(
             return 130
     else:
         turn = open_turn(context, loop_id)
-    _say_open(turn, as_json=as_json)
+    _echo_open_turn(turn, as_json=as_json)
     return 0
 
 
-def _say_ended(turn: ManualTurn, state: str, *, as_json: bool) -> None:
+def _echo_ended_turn(turn: ManualTurn, state: str, *, as_json: bool) -> None:
     loop_id = turn.loop.loop_id
     next_command = f"loopwright loop turn {loop_id} --wait"
     if as_json:
-        say_json({"loop_id": loop_id, "state": state, "held": bool(turn.holds), "next": next_command})
+        echo_json({"loop_id": loop_id, "state": state, "held": bool(turn.holds), "next": next_command})
         return
     if turn.holds:
-        say(words("recorded; the loop is held and continues when the hold is lifted"))
+        echo(message("recorded; the loop is held and continues when the hold is lifted"))
     elif state == "handed_in":
-        say(words("handed in; Loopwright reads your changes and runs the checks"))
+        echo(message("handed in; Loopwright reads your changes and runs the checks"))
     else:
-        say(words("given up; the turn counts as failed"))
-    say(f"  → {next_command}", bold=True)
+        echo(message("given up; the turn counts as failed"))
+    echo(f"  → {next_command}", bold=True)
 
 
-def _say_open(turn: ManualTurn, *, as_json: bool) -> None:
+def _echo_open_turn(turn: ManualTurn, *, as_json: bool) -> None:
     if as_json:
-        say_json(turn.document())
+        echo_json(turn.document())
         return
     opened = turn.opened
-    say(f"{turn.loop.loop_id}: ", nl=False, bold=True)
-    put(one_line(words("a turn is open for you, as {role}", role=opened.role)))
+    echo(f"{turn.loop.loop_id}: ", nl=False, bold=True)
+    put(one_line(message("a turn is open for you, as {role}", role=opened.role)))
     for hold in turn.holds:
-        say(f"  {told(hold)}", fg="yellow")
+        echo(f"  {translate(hold)}", fg="yellow")
     rows = [
-        *((words("task"), f"{task.id} {task.description}") for task in (turn.task,) if task is not None),
-        (words("work in") if opened.may_write else words("read only"), shown(opened.folder)),
-        (words("request"), shown(opened.prompt)),
-        *((words("read first"), shown(path)) for path in (opened.context,) if path),
-        *((words("JSON Schema of the answer"), shown(path)) for path in (opened.schema,) if path),
-        *((words("check"), f"{check.id}: {check.command}") for check in turn.checks.shown),
-        *((words("check"), words("{number} hidden", number=number)) for number in (turn.checks.hidden,) if number),
-        (words("your self-report"), shown(opened.self_report)),
-        (words("questions for a person"), shown(opened.decisions)),
-        (words("open until"), turn.until),
-        *((words("decided"), f"{asked.question} : {asked.answer}") for asked in turn.loop.decisions if asked.answer),
-        *((words("kept from an earlier turn"), shown(path)) for path in turn.kept),
+        *((message("task"), f"{task.id} {task.description}") for task in (turn.task,) if task is not None),
+        (message("work in") if opened.may_write else message("read only"), shown(opened.folder)),
+        (message("request"), shown(opened.prompt)),
+        *((message("read first"), shown(path)) for path in (opened.context,) if path),
+        *((message("JSON Schema of the answer"), shown(path)) for path in (opened.schema,) if path),
+        *((message("check"), f"{check.id}: {check.command}") for check in turn.checks.shown),
+        *((message("check"), message("{number} hidden", number=number)) for number in (turn.checks.hidden,) if number),
+        (message("your self-report"), shown(opened.self_report)),
+        (message("questions for a person"), shown(opened.decisions)),
+        (message("open until"), turn.until),
+        *((message("decided"), f"{asked.question} : {asked.answer}") for asked in turn.loop.decisions if asked.answer),
+        *((message("kept from an earlier turn"), shown(path)) for path in turn.kept),
     ]
     for title, text in rows:
         put(f"  {title}: {one_line(text)}")
     put("")
     for line in turn.prompt.rstrip().splitlines():
         put(f"  │ {one_line(line)}")
-    say(f"  → {turn.done}", bold=True)
+    echo(f"  → {turn.done}", bold=True)

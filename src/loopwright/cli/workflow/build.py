@@ -9,9 +9,9 @@ import click
 
 from loopwright.cli.loop.options import autopilot_budget_options
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import command_with_examples, in_context, say
+from loopwright.cli.options import command_with_examples, echo, in_context
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_view
+from loopwright.cli.workflow.output import echo_view
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.build import (
@@ -21,7 +21,7 @@ from loopwright.verbs.workflow.build import (
     slug_from,
     slug_of_report,
 )
-from loopwright.verbs.workflow.stages import FlightPlan, autopilot
+from loopwright.verbs.workflow.stages import AutopilotRequest, autopilot
 from loopwright.verbs.workflow.status import show
 
 
@@ -60,7 +60,7 @@ def build_command(
     name = slug_from(slug) if slug is not None else slug_of_report(from_review or Path())
     request = BuildRequest(**options)
     with stopping_on_signals() as cancellation:
-        tell = (lambda _: None) if as_json else say
+        tell = (lambda _: None) if as_json else echo
         if from_review is not None:
             loop_id = prepare_from_review(context, from_review, request, tell, cancellation)
         else:
@@ -69,7 +69,7 @@ def build_command(
         return in_background(context, loop_id, as_json)
     code = drive_here(context, loop_id, as_json)
     if not as_json:
-        say_view(show(context, name), as_json=False)
+        echo_view(show(context, name), as_json=False)
     return code
 
 
@@ -93,5 +93,7 @@ person accepts the result.
 def autopilot_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Run all stages with the approvals that your policy allows; stop with a reason if a person is needed."""
     with stopping_on_signals() as cancellation:
-        view = autopilot(context, slug, FlightPlan(**options), (lambda _: None) if as_json else say, cancellation)
-    say_view(view, as_json=as_json)
+        view = autopilot(
+            context, slug, AutopilotRequest(**options), (lambda _: None) if as_json else echo, cancellation
+        )
+    echo_view(view, as_json=as_json)

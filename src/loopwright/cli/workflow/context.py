@@ -7,7 +7,7 @@ import sys
 import click
 import msgspec
 
-from loopwright.cli.options import in_context, say, say_json
+from loopwright.cli.options import echo, echo_json, in_context
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.context_notes import notes, remove_note, show_note, write_note
 
@@ -30,12 +30,12 @@ def list_command(context: Context, as_json: bool) -> None:
     """List all notes."""
     found = notes(context)
     if as_json:
-        say_json({"notes": [msgspec.to_builtins(note) for note in found]})
+        echo_json({"notes": [msgspec.to_builtins(note) for note in found]})
         return
     for note in found:
-        say(f"{note.name}  {note.text.strip().splitlines()[0][:80] if note.text.strip() else ''}")
+        echo(f"{note.name}  {note.text.strip().splitlines()[0][:80] if note.text.strip() else ''}")
     if not found:
-        say("no notes; write one with `loopwright context add NAME TEXT`")
+        echo("no notes; write one with `loopwright context add NAME TEXT`")
 
 
 @command.command("show")
@@ -45,9 +45,9 @@ def show_command(context: Context, name: str, as_json: bool) -> None:
     """Show a note."""
     note = show_note(context, name)
     if as_json:
-        say_json(msgspec.to_builtins(note))
+        echo_json(msgspec.to_builtins(note))
     else:
-        say(note.text.rstrip("\n"))
+        echo(note.text.rstrip("\n"))
 
 
 @command.command("add", short_help="Write a note.")
@@ -58,9 +58,9 @@ def add_command(context: Context, name: str, text: str, as_json: bool) -> None:
     """Write a note, or replace the note of this name; - reads the text from standard input."""
     note = write_note(context, name, sys.stdin.read() if text == "-" else text)
     if as_json:
-        say_json(msgspec.to_builtins(note))
+        echo_json(msgspec.to_builtins(note))
     else:
-        say(f"written: {note.path}")
+        echo(f"written: {note.path}")
 
 
 @command.command("remove")
@@ -70,6 +70,6 @@ def remove_command(context: Context, name: str, as_json: bool) -> None:
     """Remove a note."""
     remove_note(context, name)
     if as_json:
-        say_json({"ok": True, "removed": name})
+        echo_json({"ok": True, "removed": name})
     else:
-        say(f"removed: {name}")
+        echo(f"removed: {name}")

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from loopwright.cli.options import command_with_examples, in_context, say
-from loopwright.cli.workflow.output import say_view
+from loopwright.cli.options import command_with_examples, echo, in_context
+from loopwright.cli.workflow.output import echo_view
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.decisions import approve, reject, sign, undo
 
@@ -27,8 +27,8 @@ def approve_command(context: Context, slug: str, as_json: bool, **options: Any) 
     """Approve one transition, for the current content of the workflow. For people only."""
     done = approve(context, slug, **options)
     if done.sentence and not as_json:
-        say(done.sentence)
-    say_view(done.view, as_json=as_json)
+        echo(done.sentence)
+    echo_view(done.view, as_json=as_json)
 
 
 @command_with_examples("""
@@ -41,7 +41,7 @@ def approve_command(context: Context, slug: str, as_json: bool, **options: Any) 
 @in_context
 def reject_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Reject one transition, with a reason. For people only."""
-    say_view(reject(context, slug, **options), as_json=as_json)
+    echo_view(reject(context, slug, **options), as_json=as_json)
 
 
 @command_with_examples("""
@@ -55,7 +55,7 @@ def reject_command(context: Context, slug: str, as_json: bool, **options: Any) -
 @in_context
 def sign_command(context: Context, slug: str, what: str, note: str, as_json: bool) -> None:
     """Sign off a slice, a changed protected file, or project tests that the work breaks. For people only."""
-    say_view(sign(context, slug, what, note=note), as_json=as_json)
+    echo_view(sign(context, slug, what, note=note), as_json=as_json)
 
 
 @command_with_examples("""
@@ -67,5 +67,5 @@ def undo_command(context: Context, slug: str, as_json: bool) -> None:
     """Undo a delivered change, all of it or nothing. Refused if later work builds on it. For people only."""
     done = undo(context, slug)
     if not as_json:
-        say(done.sentence)
-    say_view(done.view, as_json=as_json)
+        echo(done.sentence)
+    echo_view(done.view, as_json=as_json)

@@ -8,14 +8,20 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import in_context, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.stages import TOOLS, TakenOver, TakeOverRequest, take_over
 from loopwright.workflow.takeover.model import TakeoverRow, Tool
 
-_EPILOG = """\b
-Examples:
+_MARKS = {
+    "taken": ("✓", "green"), "already": ("=", None), "conflict": ("✗", "red"), "unreadable": ("✗", "red"),
+    "left": ("·", None), "note": ("!", "yellow"),
+}  # fmt: skip
+_MOST = 200
+
+
+@command_with_examples("""
   loopwright import loopx --dry-run            shows what would be imported from .loopx/
   loopwright import loopx
   loopwright import ccw ../other-project       from another folder
@@ -24,15 +30,7 @@ Examples:
 
 Approvals and test results of another tool do not count: every workflow starts at clarify.
 The source stays unchanged. If you repeat the command, it imports only what is new.
-"""
-_MARKS = {
-    "taken": ("✓", "green"), "already": ("=", None), "conflict": ("✗", "red"), "unreadable": ("✗", "red"),
-    "left": ("·", None), "note": ("!", "yellow"),
-}  # fmt: skip
-_MOST = 200
-
-
-@click.command("import", epilog=_EPILOG)
+""")
 @click.argument("tool", type=click.Choice(TOOLS))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--as", "renames", multiple=True, metavar="NAME=SLUG", help="Import under another name; can be repeated.")
@@ -58,9 +56,9 @@ def command(
     )
     report = take_over(context, request)
     if as_json:
-        say_json({"ok": report.is_whole, "tool": tool, "dry_run": dry_run, **msgspec.to_builtins(report)})
+        echo_json({"ok": report.is_whole, "tool": tool, "dry_run": dry_run, **msgspec.to_builtins(report)})
     else:
-        _say(report, tool, dry_run=dry_run)
+        _echo(report, tool, dry_run=dry_run)
     if not report.is_whole:
         raise _refusal(report, as_json=as_json)
 
@@ -84,21 +82,21 @@ def _renamed(text: str) -> tuple[str, str]:
     return name, slug
 
 
-def _say(report: TakenOver, tool: Tool, *, dry_run: bool) -> None:
+def _echo(report: TakenOver, tool: Tool, *, dry_run: bool) -> None:
     if not report.rows:
-        say(f"{report.source} contains nothing to import")
+        echo(f"{report.source} contains nothing to import")
         return
     width = min(max(len(_title(row)) for row in report.rows), 60)
     for row in report.rows[:_MOST]:
         mark, color = _MARKS[row.outcome]
-        say(f"{mark} {row.outcome:<10} {_title(row):<{width}}  {row.why}".rstrip(), fg=color)
+        echo(f"{mark} {row.outcome:<10} {_title(row):<{width}}  {row.why}".rstrip(), fg=color)
         if row.next and row.outcome in ("taken", "conflict") and row.what != "spec":
-            say(f"    → {row.next}")
+            echo(f"    → {row.next}")
     if len(report.rows) > _MOST:
-        say(f"… and {len(report.rows) - _MOST} more; --json lists all")
+        echo(f"… and {len(report.rows) - _MOST} more; --json lists all")
     counts = Counter(row.outcome for row in report.rows)
     listed = ", ".join(f"{number} {name}" for name, number in counts.items())
-    say(f"{'would import' if dry_run else 'imported'} from {report.source} ({tool}): {listed}")
+    echo(f"{'would import' if dry_run else 'imported'} from {report.source} ({tool}): {listed}")
 
 
 def _title(row: TakeoverRow) -> str:

@@ -6,94 +6,94 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from loopwright.agents.failover import takeover_sentence
-from loopwright.cli.language import told, words
+from loopwright.cli.language import message, translate
 from loopwright.cli.loop.output import price_note
 from loopwright.cli.options import context_of
-from loopwright.cli.plain import put, say, say_json
+from loopwright.cli.plain import echo, echo_json, put
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.model import Stage
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
 
-def say_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None:
+def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None:
     """Print the stage, the blockers and the next command of a workflow; `whole` adds the details."""
     if as_json:
-        say_json({"ok": True, **view.document()})
+        echo_json({"ok": True, **view.document()})
         return
     stage = view.workflow.stage
-    say(f"{view.workflow.slug}: ", nl=False, bold=True)
+    echo(f"{view.workflow.slug}: ", nl=False, bold=True)
     put(stage.value, fg=COLORS[stage.value], nl=False)
     put(f", {view.stage_status}")
     if whole:
-        _say_path(stage)
+        _echo_path(stage)
     for blocker in (*view.blockers, *view.rejections):
-        say(f"  ✗ {blocker.message}  ", nl=False)
+        echo(f"  ✗ {blocker.message}  ", nl=False)
         put(blocker.code, dim=True)
     review = view.workflow.review
     if stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
-        put(f"  ✗ {words('the review requests changes: {why}', why=told(review.rationale))}")
+        put(f"  ✗ {message('the review requests changes: {why}', why=translate(review.rationale))}")
     if whole:
-        _say_details(view)
+        _echo_details(view)
     elif stage is Stage.BUILD and view.rest_of_project:
-        say(f"  {view.rest_of_project}")
-    say(f"  → {view.next}", fg="green")
+        echo(f"  {view.rest_of_project}")
+    echo(f"  → {view.next}", fg="green")
 
 
-def _say_path(stage: Stage) -> None:
+def _echo_path(stage: Stage) -> None:
     names = [stage_.value for stage_ in Stage]
     at = names.index(stage.value)
     marks = ["✓" if number < at else "●" if number == at else "·" for number in range(len(names))]
-    say("  " + "  ".join(f"{mark} {name}" for mark, name in zip(marks, names, strict=True)))
+    echo("  " + "  ".join(f"{mark} {name}" for mark, name in zip(marks, names, strict=True)))
 
 
-def _say_flight(view: FlightView) -> None:
+def _echo_autopilot(view: FlightView) -> None:
     flight, used = view.flight, view.used
     limits = flight.limits
     spent = (
-        words("{used} USD", used=_of(used.usd, limits.usd)),
-        words("{used} tokens", used=_of(used.tokens, limits.tokens)),
-        words("{used} s of work", used=_of(used.wall_s, limits.wall_s)),
-        words("{used} turns", used=_of(used.turns, limits.turns)),
+        message("{used} USD", used=_of(used.usd, limits.usd)),
+        message("{used} tokens", used=_of(used.tokens, limits.tokens)),
+        message("{used} s of work", used=_of(used.wall_s, limits.wall_s)),
+        message("{used} turns", used=_of(used.turns, limits.turns)),
     )
-    why = f": {told(flight.message)}" if flight.message else ""
-    put(words("  autopilot: {status} at {stage}", status=view.status, stage=flight.phase.value) + why)
-    put(words("    used {spent}", spent=", ".join(spent)))
+    why = f": {translate(flight.message)}" if flight.message else ""
+    put(message("  autopilot: {status} at {stage}", status=view.status, stage=flight.phase.value) + why)
+    put(message("    used {spent}", spent=", ".join(spent)))
 
 
 def _of(used: float, limit: float | None) -> str:
-    return f"{used:g}" if limit is None else words("{used} of {limit}", used=f"{used:g}", limit=f"{limit:g}")
+    return f"{used:g}" if limit is None else message("{used} of {limit}", used=f"{used:g}", limit=f"{limit:g}")
 
 
-def _say_details(view: WorkflowView) -> None:
+def _echo_details(view: WorkflowView) -> None:
     origin = view.workflow.origin
     if origin is not None:
         state = ", ".join(f"{name} {value}" for name, value in origin.claims.items()) or "unknown"
-        say(f"  imported from {origin.tool} ({origin.path}); state there: {state}; it does not count as proof here")
+        echo(f"  imported from {origin.tool} ({origin.path}); state there: {state}; it does not count as proof here")
     if view.flight is not None:
-        _say_flight(view.flight)
+        _echo_autopilot(view.flight)
     for takeover in view.takeovers:
-        put(f"  {told(takeover_sentence(takeover))}")
+        put(f"  {translate(takeover_sentence(takeover))}")
     for link in view.chain:
-        put(f"  {told(link.claim)}? {told(link.basis)}; {told(link.implication)}")
+        put(f"  {translate(link.claim)}? {translate(link.basis)}; {translate(link.implication)}")
     for decision in view.workflow.decisions:
-        answer = f" — {decision.answer}" if decision.answer else words(" (open)")
+        answer = f" — {decision.answer}" if decision.answer else message(" (open)")
         put(f"  {decision.id}: {decision.question}{answer}")
     if view.turns:
         each = view.usd_per_requirement
         cost = f"cost so far: {view.usd:.2f} USD, {view.tokens:,} tokens, turns: {view.turns}"
         per = f"; {each:.2f} USD per verified requirement ({view.verified})" if each is not None else ""
-        put(f"  {told(cost)}{told(per)}")
+        put(f"  {translate(cost)}{translate(per)}")
         for role, spent in view.roles.items():
             facts = {"role": role, "usd": f"{spent.usd:.2f}", "tokens": f"{spent.tokens:,}"}
             worked = {"seconds": f"{spent.wall_s:.0f}", "turns": spent.turns}
-            line = words("    {role}: {usd} USD, {tokens} tokens, {seconds} s, turns: {turns}", **facts, **worked)
+            line = message("    {role}: {usd} USD, {tokens} tokens, {seconds} s, turns: {turns}", **facts, **worked)
             put(line + price_note(spent))
 
 
-def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
+def echo_details(project_root: Path, slug: str, *, as_json: bool) -> None:
     """Print a workflow with all details."""
-    say_view(show(context_of(project_root), slug), as_json=as_json, whole=True)
+    echo_view(show(context_of(project_root), slug), as_json=as_json, whole=True)
 
 
 def derive_again(project_root: Path, slugs: Iterable[str]) -> None:

@@ -1,28 +1,36 @@
-"""`loopwright clarify, answer, review, archive`: commands for the stages of a workflow."""
+"""`loopwright clarify, answer, plan, review, archive`: commands for the stages of a workflow."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from loopwright.cli.options import command_with_examples, in_context, say, say_json
+from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_view
+from loopwright.cli.workflow.output import echo_view
+from loopwright.errors import WrongUsage
+from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
 from loopwright.verbs.workflow.stages import (
     ArchiveReport,
     ArchiveRequest,
     ClarifyReport,
     ClarifyRequest,
+    PlanRequest,
     ReviewRequest,
     answer,
     archive,
     clarify,
+    plan,
     review,
 )
+from loopwright.workflow.model import PlanRound
+from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 
 
 @command_with_examples("""
@@ -47,24 +55,24 @@ def clarify_command(
 ) -> None:
     """Turn an idea into a spec that is clear enough to plan. Each round asks you one question."""
     text = sys.stdin.read() if idea == "-" else idea or ""
-    tell: Callable[[str], None] = (lambda _: None) if as_json else say
+    tell: Callable[[str], None] = (lambda _: None) if as_json else echo
     with stopping_on_signals() as cancellation:
         report = clarify(context, slug, ClarifyRequest(idea=text, profile=profile, agent=agent), tell, cancellation)
         while interactive and not as_json and report.item is not None:
             text = click.prompt(click.style(f"{report.item} {report.question}", bold=True), prompt_suffix="\n> ")
             answer(context, report.view.workflow.slug, report.item, text)
             report = clarify(context, slug, ClarifyRequest(agent=agent), tell, cancellation)
-    _say(report, as_json=as_json)
+    _echo(report, as_json=as_json)
 
 
-def _say(report: ClarifyReport, *, as_json: bool) -> None:
+def _echo(report: ClarifyReport, *, as_json: bool) -> None:
     if as_json:
         slug = report.view.workflow.slug
-        say_json({"ok": True, "slug": slug, "item": report.item, "question": report.question})
+        echo_json({"ok": True, "slug": slug, "item": report.item, "question": report.question})
         return
     if report.item is not None:
-        say(f"{report.item}: {report.question}", bold=True)
-    say_view(report.view, as_json=False)
+        echo(f"{report.item}: {report.question}", bold=True)
+    echo_view(report.view, as_json=False)
 
 
 @command_with_examples("""
@@ -77,7 +85,7 @@ def _say(report: ClarifyReport, *, as_json: bool) -> None:
 @in_context
 def answer_command(context: Context, slug: str, item: str, text: str, as_json: bool) -> None:
     """Answer an open question of the spec, or a question of an agent. For people only."""
-    say_view(answer(context, slug, item, text), as_json=as_json)
+    echo_view(answer(context, slug, item, text), as_json=as_json)
 
 
 @command_with_examples("""
@@ -94,8 +102,8 @@ def answer_command(context: Context, slug: str, item: str, text: str, as_json: b
 def review_command(context: Context, slug: str, as_json: bool, **options: Any) -> None:
     """Review the built change: evidence, scope and protected files, then reviewers if the risk requires them."""
     with stopping_on_signals() as cancellation:
-        view = review(context, slug, ReviewRequest(**options), (lambda _: None) if as_json else say, cancellation)
-    say_view(view, as_json=as_json)
+        view = review(context, slug, ReviewRequest(**options), (lambda _: None) if as_json else echo, cancellation)
+    echo_view(view, as_json=as_json)
 
 
 @command_with_examples("""
@@ -113,14 +121,14 @@ def archive_command(context: Context, slug: str, as_json: bool, **options: Any) 
     """Merge a finished change into the living specs, all of it or nothing. For people only."""
     report = archive(context, slug, ArchiveRequest(**options))
     if as_json:
-        say_json(_document(report))
+        echo_json(_document(report))
         return
-    say(f"{report.workflow.slug}: ", nl=False, bold=True)
-    say("already archived; nothing changed" if report.already else "archived", fg="green")
+    echo(f"{report.workflow.slug}: ", nl=False, bold=True)
+    echo("already archived; nothing changed" if report.already else "archived", fg="green")
     for path in report.files:
-        say(f"  {path}")
-    say(f"  folder of the change: {report.folder}")
-    say("  → loopwright specs verify", fg="green")
+        echo(f"  {path}")
+    echo(f"  folder of the change: {report.folder}")
+    echo("  → loopwright specs verify", fg="green")
 
 
 def _document(report: ArchiveReport) -> dict[str, object]:
@@ -133,3 +141,67 @@ def _document(report: ArchiveReport) -> dict[str, object]:
         "folder": report.folder,
         "recommended_next_action": "loopwright specs verify",
     }
+
+
+@command_with_examples("""
+  loopwright plan faster-imports
+  loopwright plan faster-imports --agent ""            you plan, even if the settings name an agent
+  loopwright plan faster-imports --agent claude --deliberate
+  loopwright plan faster-imports --agent claude --interactive      you say what each round should change
+  loopwright plan faster-imports --direct SPEC.md      use your own spec and skip clarify
+
+Without an agent, the command writes skeletons for you to fill in. Repeat it to derive the rest of the plan. Agents do
+not overwrite a plan that you started, unless you name the agent with --agent.
+""")
+@click.argument("slug")
+@click.option(
+    "--direct", type=click.Path(path_type=Path), metavar="SPEC.md", help="Use your own spec instead of clarify."
+)
+@click.option(
+    "--interactive", is_flag=True, help="Show the result of each round, and ask what the next round should change."
+)
+@click.option("--deliberate", is_flag=True, help="Let an architect and a critic read the plan, as in the profile full.")
+@click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Limit of rounds.")
+@click.option("--agent", help="Agent that plans; default: agents.roles, then agents.default, then you.")
+@in_context
+def plan_command(
+    context: Context,
+    slug: str,
+    direct: Path | None,
+    interactive: bool,
+    deliberate: bool,
+    max_iterations: int,
+    agent: str | None,
+    as_json: bool,
+) -> None:
+    """Turn a spec into slices, checks and a spec delta. Each check runs on the base, where it must fail."""
+    if interactive and as_json:
+        raise WrongUsage(
+            "--interactive asks questions in the terminal, which --json excludes",
+            hint="use --interactive or --json, not both",
+        )
+    ask = _terminal_question(context, slug_of(slug)) if interactive else None
+    request = PlanRequest(agent=agent, spec=direct, deliberate=deliberate, max_rounds=max_iterations, ask=ask)
+    with stopping_on_signals() as cancellation:
+        view = plan(context, slug, request, (lambda _: None) if as_json else echo, cancellation)
+    echo_view(view, as_json=as_json)
+
+
+def _terminal_question(context: Context, slug: str) -> Callable[[PlanRound], str | None]:
+    """Shows the result of a round in the terminal, and asks what the next round should change."""
+    paths = context.layout.workflow(slug)
+
+    def ask(finished: PlanRound) -> str | None:
+        verdicts = (("architect", finished.architect), ("critic", finished.critic))
+        listed = "".join(f", {role}: {verdict}" for role, verdict in verdicts if verdict)
+        echo(f"round {finished.number} finished{listed}", bold=True)
+        for name in (PLAN_DOCUMENTS["plan"], SLICES):
+            echo(f"  read {shown(paths.document(name))}")
+        try:
+            return click.prompt("What should another round change? (leave empty to keep this plan)\n> ", default="",
+                                show_default=False, prompt_suffix="").strip() or None  # fmt: skip
+        except click.Abort:  # the terminal was closed: the plan stays as it is
+            echo("")
+            return None
+
+    return ask

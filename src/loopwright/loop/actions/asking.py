@@ -21,7 +21,7 @@ from loopwright.loop import events as e
 from loopwright.loop.actions import mailbox
 from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_a_try, order_for
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
-from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
+from loopwright.loop.model import Action, ErrorLine, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
 from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
@@ -183,7 +183,7 @@ def begin_turn(loop: Loop, context: WorkerContext, called: str, turn: TurnReques
     if turn.agent.name == SHELL:  # a shell's turn has no cost that could be lost
         return
     open_turn = OpenTurn(
-        name=turn.record.name, agent=called, mailbox=str(turn.turn_sandbox.mailbox), task_id=_task_id(loop),
+        name=turn.record.name, agent=called, mailbox=str(turn.turn_sandbox.mailbox), task_id=loop.task_id_under_way,
         role=turn.role.value, is_question=turn.is_question, is_by_hand=turn.is_by_hand,
     )  # fmt: skip
     context.record(loop, e.TurnBegun(turn=open_turn))
@@ -195,17 +195,13 @@ def book_turn(
     """Take the cost from the loop's budget. `counted_as` names the action to count the turn for, if that is now."""
     cost = result.cost
     counted = e.CostCounted(
-        spent=spent_on(cost), task_id=_task_id(loop), turn=cost.turn, turn_of=counted_as,
+        spent=spent_on(cost), task_id=loop.task_id_under_way, turn=cost.turn, turn_of=counted_as,
         role=None if cost.agent == SHELL else cost.role,
     )  # fmt: skip
     context.record(loop, counted)
     left = () if isinstance(result.answer, Answer) else _unfinished_work(turn.turn_sandbox)
     _note(loop, context, turn.turn_sandbox, (*result.notes(), *left))
     return result
-
-
-def _task_id(loop: Loop) -> str | None:
-    return loop.under_way.task_id if loop.under_way is not None else None
 
 
 def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox) -> tuple[str | None, Hold | None]:
@@ -226,8 +222,7 @@ def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox
         for request in requests.asked
     )
     after = context.record(loop, c.AskDecisions(requests=asked, at=stamp(context.clock())))
-    holds = after.phase.holds if isinstance(after.phase, Held) else ()
-    return asked[0].question, next((hold for hold in holds if hold.holder is Holder.DECISION), None)
+    return asked[0].question, next((hold for hold in after.holds if hold.holder is Holder.DECISION), None)
 
 
 def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problems: tuple[str, ...]) -> None:

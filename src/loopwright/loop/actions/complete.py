@@ -21,9 +21,9 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishCompl
     make_folder(progress)
     lines = [f"# {loop.title}", "", loop.description, "", "## Tasks", ""]
     lines += [f"- {task.id}: {task.description} ({', '.join(task.files_changed) or 'no file'})" for task in loop.tasks]
-    found = loop.validation
-    lines += ["", "## Tests", "", f"{found.pass_rate:g} % of {len(found.results)} passed in run {found.run_id}:"]
-    lines += [f"`loopwright verify {found.run_id}` checks that; `loopwright rerun {found.run_id}` repeats it.", ""]
+    run_id, tests = loop.validation.run_id, loop.validation
+    lines += ["", "## Tests", "", f"{tests.pass_rate:g} % of {len(tests.results)} passed in run {run_id}:"]
+    lines += [f"`loopwright verify {run_id}` checks that; `loopwright rerun {run_id}` repeats it.", ""]
     if doubts := doubts_of(loop):
         lines += ["## Not proven", "", *(f"- {doubt.message}" for doubt in doubts), ""]
     if _hand_over(loop.tree, progress, context.request().project):

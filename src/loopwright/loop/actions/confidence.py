@@ -188,9 +188,9 @@ def _work(loop: Loop, task: Task, action_id: str, agent: str, files: tuple[str, 
 def _session_of_the_turn(turns: Path, action_id: str) -> str | None:
     """The session of the builder's work, from the record of its last turn."""
     own = re.compile(rf"{re.escape(action_id)}-{Role.BUILDER.value}(-repair)?(-\d+)?")
-    found = [path / RECORD for path in turns.iterdir() if own.fullmatch(path.name)] if turns.is_dir() else []
-    found = sorted((path for path in found if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
+    records = [path / RECORD for path in turns.iterdir() if own.fullmatch(path.name)] if turns.is_dir() else []
+    records = sorted((path for path in records if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
     try:
-        return codec.from_json(found[-1].read_bytes(), TurnRecord).session if found else None
+        return codec.from_json(records[-1].read_bytes(), TurnRecord).session if records else None
     except (OSError, codec.Undecodable):
         return None

@@ -47,8 +47,8 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
         # The answer to a dead worker is recorded: no agent is asked, or paid, for it again.
-        found = loop.debug.hypotheses
-        if not found:
+        hypotheses = loop.debug.hypotheses
+        if not hypotheses:
             request = AgentRequest(
                 agent=context.agent_for_role(Role.DEBUGGER, loop.agent),
                 role=Role.DEBUGGER,
@@ -58,12 +58,12 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
             answer = ask(loop, context, turn_sandbox, request)
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
-            found = tuple(_hypotheses(_by_likelihood(answer.reply)))
-            if not found:
+            hypotheses = tuple(_hypotheses(_by_likelihood(answer.reply)))
+            if not hypotheses:
                 return _nothing(loop, action_id, "no possible cause was proposed")
             bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
-            context.record(loop, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
-        confirmed = _test_each(loop, context, turn_sandbox, action_id, found)
+            context.record(loop, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=hypotheses))
+        confirmed = _test_each(loop, context, turn_sandbox, action_id, hypotheses)
     if confirmed is None:
         return _nothing(loop, action_id, "no cause was confirmed")
     fix = _way_to_fix(loop, context, action_id, confirmed)
@@ -73,18 +73,18 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug
 
 def _by_likelihood(answer: ProposedHypotheses) -> list[ProposedHypothesis]:
     """Sort by likelihood, the most likely first."""
-    return sorted(answer.hypotheses, key=lambda one: one.likelihood)
+    return sorted(answer.hypotheses, key=lambda proposal: proposal.likelihood)
 
 
 def _hypotheses(proposed: list[ProposedHypothesis]) -> Iterator[Hypothesis]:
-    for number, one in enumerate(proposed, start=1):
+    for number, proposal in enumerate(proposed, start=1):
         yield Hypothesis(
             id=f"H{number}",
-            description=one.description,
-            testable_condition=one.testable_condition,
-            logging_point=one.logging_point,
-            evidence_criteria=one.evidence_criteria,
-            likelihood=one.likelihood,
+            description=proposal.description,
+            testable_condition=proposal.testable_condition,
+            logging_point=proposal.logging_point,
+            evidence_criteria=proposal.evidence_criteria,
+            likelihood=proposal.likelihood,
         )
 
 
@@ -96,9 +96,9 @@ def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypot
             proposed = _by_likelihood(read_answer(path.read_text(encoding="utf-8"), ProposedHypotheses))
         except (OSError, ValueError):
             continue
-        for hypothesis, one in zip(_hypotheses(proposed), proposed, strict=True):
+        for hypothesis, proposal in zip(_hypotheses(proposed), proposed, strict=True):
             if (hypothesis.id, hypothesis.description) == (cause.id, cause.description):
-                return one.fix or one.description
+                return proposal.fix or proposal.description
     return cause.description
 
 
@@ -116,10 +116,10 @@ def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[Hypoth
 
 
 def _test_each(
-    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, action_id: str, found: tuple[Hypothesis, ...]
+    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, action_id: str, hypotheses: tuple[Hypothesis, ...]
 ) -> Hypothesis | None:
     """Test the most likely cause first; the first confirmed one is the cause."""
-    for hypothesis in found:
+    for hypothesis in hypotheses:
         if hypothesis.status == "confirmed":
             return hypothesis
         if hypothesis.status != "pending":
@@ -171,8 +171,8 @@ def _nothing(loop: Loop, action_id: str, error: str) -> c.FinishDebug:
 
 
 def _prompt(loop: Loop, context: WorkerContext) -> str:
-    failed = [one for one in loop.validation.results if one.status == "failed"][:10]
-    failing = "\n".join(f"- {one.suite}: {one.test_name}: {one.error_message[:500]}" for one in failed)
+    failed = [result for result in loop.validation.results if result.status == "failed"][:10]
+    failing = "\n".join(f"- {result.suite}: {result.test_name}: {result.error_message[:500]}" for result in failed)
     history = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
     return context.book.prompt("debugger", failing=failing or context.book.part("tests_fail"), history=history)
 

@@ -89,21 +89,25 @@ def _reflect(
     loop: Loop, context: WorkerContext, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path
 ) -> None:
     session = answer.session or f"{loop.loop_id}-{task.id}"
-    said = claims_of(read_self_report(mailbox), read_reflections(mailbox))
+    report = claims_of(read_self_report(mailbox), read_reflections(mailbox))
     work = ReflectedWork(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files)
     with suppress(OSError, LoopwrightError):  # a failed reflection does not end the work
         if context.reflections is not None:
-            context.reflections.keep(work, said)
+            context.reflections.keep(work, report)
 
 
 def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
     """Whether the builder is asked how sure it is of this outcome."""
-    return outcome.outcome == "completed" and context.reflections is not None and loop.task_under_way is not None
+    return (
+        outcome.outcome == "completed"
+        and context.reflections is not None
+        and loop.task(loop.task_id_under_way or "") is not None
+    )
 
 
 def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, outcome: c.FinishDevelop) -> Loop:
     """Ask the builder of recorded work how sure it is; the loop after that."""
-    task = loop.task_under_way
+    task = loop.task(loop.task_id_under_way or "")
     if task is None:
         return context.store.load(loop.loop_id)
     briefing = context.brief(loop, task) if context.brief is not None else None

@@ -20,17 +20,12 @@ from loopwright.loop.worker_context import WorkerContext
 
 # The first and the longest wait at a limit with a reported end. Such limits are often short.
 LEAST_S = 1.0
-LONGEST_FOR_TOLD_S = 60.0
+LONGEST_FOR_REPORTED_S = 60.0
 
 
 def wait_s(held_before: int, first_s: float, longest_s: float) -> float:
     """The first wait, doubled after each wait in vain, but never longer than the longest."""
-    wait = first_s
-    for _ in range(held_before):
-        if wait >= longest_s:
-            break
-        wait *= 2
-    return min(wait, longest_s)
+    return min(first_s * 2.0 ** min(held_before, 60), longest_s)
 
 
 _CANT_WORK = (Remedy.SET_UP, Remedy.INSPECT)
@@ -120,7 +115,7 @@ def _with_an_end(loop: Loop, context: WorkerContext, hold: Hold) -> Hold:
     The same holds for a reported end that was wrong: an agent that always names the next second is not asked at once.
     """
     if hold.until is not None:
-        least = wait_s(loop.quota_holds, LEAST_S, LONGEST_FOR_TOLD_S)
+        least = wait_s(loop.quota_holds, LEAST_S, LONGEST_FOR_REPORTED_S)
         return replace(hold, until=max(hold.until, stamp(context.clock() + timedelta(seconds=least))))
     if not context.waits_for_quota or loop.under_way is None:
         return hold

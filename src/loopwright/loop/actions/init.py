@@ -7,7 +7,7 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.model import Loop, Task
-from loopwright.loop.outside import NotTaken
+from loopwright.loop.outside import InvalidField
 from loopwright.loop.restore import tasks_in
 from loopwright.loop.work_files import add_to_page
 from loopwright.loop.worker_context import WorkerContext
@@ -31,6 +31,6 @@ def _listed(loop: Loop, context: WorkerContext) -> tuple[Task, ...]:
         return tasks_in(path.read_bytes())
     except FileNotFoundError:
         return ()
-    except (OSError, NotTaken) as problem:
+    except (OSError, InvalidField) as problem:
         hold = context.blocked("tasks_unreadable", f"the task list {path.name} can't be read: {problem}")
         raise HeldBack(hold) from problem

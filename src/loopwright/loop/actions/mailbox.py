@@ -53,9 +53,27 @@ def describe_turn(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox,
 
 @contextmanager
 def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> Iterator[None]:
-    """Copy the agent's progress notes into the loop's history during the turn. They are claims."""
-    reader, done = _NoteReader(loop.loop_id, context, turn_sandbox, role), Cancellation()
-    thread = threading.Thread(target=reader.run, args=(done,), name="notes", daemon=True)
+    """Copy the agent's progress notes into the loop's history during the turn, each once. They are claims."""
+    # Notes of an earlier turn in the same sandbox were taken then.
+    taken = len(read_progress(turn_sandbox.mailbox))
+
+    def take_notes() -> None:
+        nonlocal taken
+        # The agent owns the mailbox, so a note may disappear.
+        notes = read_progress(turn_sandbox.mailbox)[taken:]
+        if notes:
+            with context.store.changing(loop.loop_id) as opened:
+                for text in notes:
+                    note = e.ProgressNoted(text=turn_sandbox.redactor.clean(text).text, by=role.value)
+                    opened.apply(note, WORKER)
+            taken += len(notes)
+
+    def listen() -> None:
+        while not wait_for_request(done, _LISTEN_EVERY_S):
+            with suppress(LoopwrightError):  # a note that can't be written now is taken again at the end
+                take_notes()
+
+    done, thread = Cancellation(), threading.Thread(target=listen, name="notes", daemon=True)
     thread.start()
     try:
         yield
@@ -63,36 +81,7 @@ def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, rol
         done.request("over")
         thread.join()
         done.close()
-        reader.read()
-
-
-class _NoteReader:
-    """Takes each note once. The agent owns the mailbox, so a note may disappear."""
-
-    def __init__(self, loop_id: str, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> None:
-        self._loop_id = loop_id
-        self._context = context
-        self._turn_sandbox = turn_sandbox
-        self._role = role
-        # Notes of an earlier turn in the same sandbox were taken then.
-        self._taken = len(read_progress(turn_sandbox.mailbox))
-
-    def run(self, done: Cancellation) -> None:
-        """Take notes until the turn ends."""
-        while not wait_for_request(done, _LISTEN_EVERY_S):
-            with suppress(LoopwrightError):  # a note that can't be written now is taken again at the end
-                self.read()
-
-    def read(self) -> None:
-        """Take the new notes."""
-        notes = read_progress(self._turn_sandbox.mailbox)[self._taken :]
-        if not notes:
-            return
-        clean = self._turn_sandbox.redactor.clean
-        with self._context.store.changing(self._loop_id) as opened:
-            for text in notes:
-                opened.apply(e.ProgressNoted(text=clean(text).text, by=self._role.value), WORKER)
-        self._taken += len(notes)
+        take_notes()
 
 
 def collect(turn_sandbox: TurnSandbox, record: Path) -> None:

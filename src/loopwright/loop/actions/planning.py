@@ -56,7 +56,7 @@ def plan_tasks(
             status="pending",
             created_at=now,
         )
-        for name, task in zip(names, (one for one in proposed if one.description.strip()), strict=False)
+        for name, task in zip(names, (proposal for proposal in proposed if proposal.description.strip()), strict=False)
     )
 
 

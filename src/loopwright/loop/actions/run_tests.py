@@ -19,7 +19,7 @@ from loopwright.loop.reports.model import TestResult
 from loopwright.loop.reports.read import RunReports
 from loopwright.loop.test_runs import Comparison, TestRun, compare
 from loopwright.loop.worker_context import WORKER, WorkerContext
-from loopwright.loop.worker_sandbox import base_sandbox, wanted_sandbox
+from loopwright.loop.worker_sandbox import base_sandbox, sandbox_request
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.request import Finished, Observer, RunRequest
 from loopwright.runner.run_plan import SETUP_STEP, run_plan
@@ -96,7 +96,7 @@ def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | Non
     """
     with context.store.changing(loop.loop_id) as opened:
         left_s = left_for_a_turn(opened.loop, "wall_s")
-        ended = any(one.ending == "timed_out" for step in finished.evidence.steps for one in step.commands)
+        ended = any(command.ending == "timed_out" for step in finished.evidence.steps for command in step.commands)
         is_over = ended and left_s is not None and left_s < context.timeout_s
         worked_s = sum(step.duration_s for step in finished.evidence.steps)
         spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
@@ -138,7 +138,7 @@ def compare_tests(loop: Loop, context: WorkerContext) -> Comparison | None:
     if not context.settings.test_command or tree is None or not tree.has_changes:
         return None
     base = tests_on_base(loop, context, tree)
-    return compare(base, run_tests(loop, context, wanted_sandbox(loop, context), "tests"))
+    return compare(base, run_tests(loop, context, sandbox_request(loop, context), "tests"))
 
 
 def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
@@ -147,12 +147,12 @@ def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
     kept = codec.read_json(path, TestRun)
     if kept is not None and context.tools().store.folder(kept.run_id).is_dir():
         return kept
-    found = run_tests(loop, context, base_sandbox(context.request(), tree, context.progress(loop)), "base-tests")
+    run = run_tests(loop, context, base_sandbox(context.request(), tree, context.progress(loop)), "base-tests")
     # Later only names and results are needed. The traces of a whole suite take megabytes.
-    results = tuple(TestResult(one.test_name, one.suite, one.status) for one in found.results)
+    results = tuple(TestResult(result.test_name, result.suite, result.status) for result in run.results)
     make_folder(path.parent)
-    replace_without_sync(path, codec.to_json(msgspec.structs.replace(found, results=results)))
-    return found
+    replace_without_sync(path, codec.to_json(msgspec.structs.replace(run, results=results)))
+    return run
 
 
 def _kept_as(loop: Loop, context: WorkerContext, tree: Tree) -> Path:

@@ -15,7 +15,7 @@ from loopwright.loop.port import Judging
 from loopwright.loop.test_runs import TestRun, lost_tests
 from loopwright.loop.work_files import add_to_page, note_tree
 from loopwright.loop.worker_context import WorkerContext
-from loopwright.loop.worker_sandbox import wanted_sandbox, with_work
+from loopwright.loop.worker_sandbox import sandbox_request, with_work
 from loopwright.workflow.seal import find_test_files
 
 
@@ -33,7 +33,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishValid
 
 def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, ...]]:
     """Judge by the test command; also return what its report lacks."""
-    run = run_tests(loop, context, wanted_sandbox(loop, context), "validate")
+    run = run_tests(loop, context, sandbox_request(loop, context), "validate")
     validation = Validation(
         results=run.findings,
         coverage=run.coverage,
@@ -50,17 +50,17 @@ def _judged(loop: Loop, context: WorkerContext, judging: Judging) -> Validation:
     steps = list(judging.steps)
     plan = codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {loop.title}", "steps": steps}})
     name = f"{loop.loop_id}-validate"
-    finished = run_judges(loop, context, wanted_sandbox(loop, context), plan, name, judging.observer)
+    finished = run_judges(loop, context, sandbox_request(loop, context), plan, name, judging.observer)
     results = judging.results(finished, lambda: compare_tests(loop, context))
-    passed = bool(results) and all(one.status == "passed" for one in results)
+    passed = bool(results) and all(result.status == "passed" for result in results)
     now = stamp(context.clock())
     return Validation(results=results, passed=passed, last_run_at=now, run_id=finished.evidence.run_id)
 
 
 def _write_down(loop: Loop, context: WorkerContext, validation: Validation, gaps: tuple[str, ...]) -> None:
-    said = "passed" if validation.passed else "failed"
+    outcome = "passed" if validation.passed else "failed"
     lines = [
-        f"## {said} at {validation.last_run_at}",
+        f"## {outcome} at {validation.last_run_at}",
         "",
         f"run {validation.run_id}, {validation.pass_rate:g} % passed",
     ]

@@ -16,7 +16,7 @@ import msgspec
 from loopwright.kernel.codec import Undecodable, from_json
 from loopwright.loop.reports.model import Coverage, ForeignReport, LineMarks, UnreadableReport
 from loopwright.loop.reports.numbers import parse_count, parse_decimal, percentage, rounded
-from loopwright.loop.reports.safe_xml import cut, tell
+from loopwright.loop.reports.safe_xml import cut, parse_xml
 
 LONGEST_LINE = 1024**2
 MOST_SOURCES = 200_000
@@ -120,7 +120,7 @@ def _count(value: str, line: str, number: int) -> int:
 def read_cobertura(chunks: Iterable[bytes]) -> Coverage:
     """The line coverage of a Cobertura file."""
     gatherer = _Gatherer()
-    damage = tell(chunks, gatherer)
+    damage = parse_xml(chunks, gatherer)
     if damage is not None:
         # Unlike test results, a part of a coverage is a wrong number.
         what = "the report breaks off" if damage.broke_off else f"not XML: {damage.message}"

@@ -133,7 +133,7 @@ COVERAGE_PLACES = (
 )
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundReports(msgspec.Struct, frozen=True):
     """Reports of this run, those of earlier ones, and whether the walk was cut short."""
 
     paths: tuple[Path, ...]
@@ -141,7 +141,7 @@ class Found(msgspec.Struct, frozen=True):
     cut_short: bool = False
 
 
-def find_test_reports(folder: Path, pattern: str, since_ns: int) -> Found:
+def find_test_reports(folder: Path, pattern: str, since_ns: int) -> FoundReports:
     """Reports of tests at the configured path or glob, or with "" in the usual places.
 
     `since_ns` comes from `moment_before_run`.
@@ -149,20 +149,20 @@ def find_test_reports(folder: Path, pattern: str, since_ns: int) -> Found:
     return _find(folder, (pattern,) if pattern else TEST_PLACES, since_ns)
 
 
-def find_coverage_reports(folder: Path, pattern: str, since_ns: int) -> Found:
+def find_coverage_reports(folder: Path, pattern: str, since_ns: int) -> FoundReports:
     """The same for coverage: all files of a configured glob, or the first usual place with a report."""
     if pattern:
         return _find(folder, (pattern,), since_ns)
     stale: list[Path] = []
     for place in COVERAGE_PLACES:
-        found = _find(folder, (place,), since_ns)
-        if found.paths:
-            return found
-        stale.extend(found.stale)
-    return Found((), tuple(stale))
+        reports = _find(folder, (place,), since_ns)
+        if reports.paths:
+            return reports
+        stale.extend(reports.stale)
+    return FoundReports((), tuple(stale))
 
 
-def _find(folder: Path, patterns: Iterable[str], since_ns: int) -> Found:
+def _find(folder: Path, patterns: Iterable[str], since_ns: int) -> FoundReports:
     walk = Walk(folder)
     paths = sorted({path for pattern in patterns for path in walk.matches(pattern)})
     fresh: list[Path] = []
@@ -172,7 +172,7 @@ def _find(folder: Path, patterns: Iterable[str], since_ns: int) -> Found:
         if is_fresh is not None:
             (fresh if is_fresh else stale).append(path)
     cut_short = walk.cut_short or len(fresh) > MOST_FILES
-    return Found(tuple(fresh[:MOST_FILES]), tuple(stale[:MOST_FILES]), cut_short)
+    return FoundReports(tuple(fresh[:MOST_FILES]), tuple(stale[:MOST_FILES]), cut_short)
 
 
 def _is_fresh(path: Path, since_ns: int) -> bool | None:

@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.loop.reports.model import ForeignReport, Status, TestReport, TestResult
 from loopwright.loop.reports.numbers import parse_count, parse_decimal
-from loopwright.loop.reports.safe_xml import Damage, Excerpt, cut, tell
+from loopwright.loop.reports.safe_xml import Damage, Excerpt, cut, parse_xml
 
 LONGEST_NAME = 1_000
 LONGEST_MESSAGE = 10_000
@@ -138,7 +138,7 @@ class ReportSpace:
 def read_junit(chunks: Iterable[bytes], room: ReportSpace | None = None) -> TestReport:
     """The tests of a JUnit XML file; `UnreadableReport` if it can't be read."""
     gatherer = _Gatherer(room or ReportSpace())
-    damage = tell(chunks, gatherer)
+    damage = parse_xml(chunks, gatherer)
     if damage is not None:
         gatherer.break_off(damage)
     return gatherer.report()

@@ -51,11 +51,6 @@ class TestReport(msgspec.Struct, frozen=True):
     gaps: tuple[str, ...] = ()
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing is known to be missing."""
-        return not self.gaps
-
-    @property
     def pass_rate(self) -> float:
         """The percentage of passed tests of those that ran; 0 if none ran."""
         passed, failed = self.count("passed"), self.count("failed")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from loopwright.kernel.files import shown
 from loopwright.loop.reports.coverage import add_up, read_coverage
-from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
+from loopwright.loop.reports.find import FoundReports, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.junit import ReportSpace, read_junit
 from loopwright.loop.reports.model import Coverage, ForeignReport, Status, TestReport, TestResult, UnreadableReport
 from loopwright.loop.reports.numbers import moment_before_run
@@ -86,7 +86,7 @@ _CHUNK = 256 * 1024
 _TOO_MANY = "too many files to search; give a more precise path to the reports"
 
 
-def read_test_reports(found: Found) -> TestReport:
+def read_test_reports(files: FoundReports) -> TestReport:
     """All files as one report. A file that can't be read is a gap; `UnreadableReport` if none can be read.
 
     XML of other kinds next to a report is skipped: a coverage file in the same folder is not a gap.
@@ -94,27 +94,27 @@ def read_test_reports(found: Found) -> TestReport:
     room = ReportSpace()
     reports: list[TestReport] = []
     problems: list[UnreadableReport] = []
-    for path in found.paths:
+    for path in files.paths:
         try:
             reports.append(_named(read_junit(_chunks(path), room), path))
         except UnreadableReport as problem:
             problems.append(_in_file(problem, path))
     if not reports:
-        raise problems[0] if problems else _none_of(found)
+        raise problems[0] if problems else _none_of(files)
     gaps = [str(problem) for problem in problems if not isinstance(problem, ForeignReport)]
-    if found.cut_short:
+    if files.cut_short:
         gaps.append(_TOO_MANY)
     return merge((*reports, TestReport((), tuple(gaps))))
 
 
-def read_coverage_reports(found: Found) -> Coverage:
+def read_coverage_reports(files: FoundReports) -> Coverage:
     """All files as one coverage. Each file must be readable, because a part would be a wrong number."""
-    if not found.paths:
-        raise _none_of(found)
-    if found.cut_short:
+    if not files.paths:
+        raise _none_of(files)
+    if files.cut_short:
         raise UnreadableReport(_TOO_MANY)
     parts = []
-    for path in found.paths:
+    for path in files.paths:
         try:
             parts.append(read_coverage(_chunks(path)))
         except UnreadableReport as problem:
@@ -122,10 +122,10 @@ def read_coverage_reports(found: Found) -> Coverage:
     return add_up(parts)
 
 
-def _none_of(found: Found) -> UnreadableReport:
-    if not found.stale:
+def _none_of(files: FoundReports) -> UnreadableReport:
+    if not files.stale:
         return UnreadableReport("there is no report")
-    return UnreadableReport(f"no report is from this run; {shown(found.stale[0].name)} is from an earlier run")
+    return UnreadableReport(f"no report is from this run; {shown(files.stale[0].name)} is from an earlier run")
 
 
 def _named(report: TestReport, path: Path) -> TestReport:

@@ -118,10 +118,10 @@ def encoding_of(head: bytes) -> str:
     for start, name in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
         if head.startswith(start):
             return name
-    found = _DECLARED.match(head)
-    if found is None:
+    declaration = _DECLARED.match(head)
+    if declaration is None:
         return "utf-8"
-    declared = found[1].decode("ascii").lower()
+    declared = declaration[1].decode("ascii").lower()
     try:
         known = codecs.lookup(declared).name
     except LookupError as problem:
@@ -151,15 +151,15 @@ def _before_open_reference(text: str) -> int:
     return len(text) if at < 0 or ";" in text[at:] else at
 
 
-def _picture(found: re.Match[str]) -> str:
-    return picture(ord(found[0]))
+def _picture(match: re.Match[str]) -> str:
+    return picture(ord(match[0]))
 
 
-def _allowed(found: re.Match[str]) -> str:
-    code = int(found[1], 16) if found[1] else int(found[2])
+def _allowed(match: re.Match[str]) -> str:
+    code = int(match[1], 16) if match[1] else int(match[2])
     if code > 0x10FFFF:
         return "\N{REPLACEMENT CHARACTER}"
-    return picture(code) if _FORBIDDEN.match(chr(code)) else found[0]
+    return picture(code) if _FORBIDDEN.match(chr(code)) else match[0]
 
 
 def picture(code: int) -> str:
@@ -194,12 +194,12 @@ class Damage(msgspec.Struct, frozen=True):
     broke_off: bool
 
 
-def tell(chunks: Iterable[bytes], listener: Listener) -> Damage | None:
+def parse_xml(chunks: Iterable[bytes], listener: Listener) -> Damage | None:
     """Report the document's content to the listener; return its damage, if any."""
-    return _Teller(listener).tell(chunks)
+    return _XmlParser(listener).parse_xml(chunks)
 
 
-class _Teller:
+class _XmlParser:
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
         self._begun = False
@@ -220,7 +220,7 @@ class _Teller:
         parser.EntityDeclHandler = self._entity
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
-    def tell(self, chunks: Iterable[bytes]) -> Damage | None:
+    def parse_xml(self, chunks: Iterable[bytes]) -> Damage | None:
         final = False
         try:
             for piece in clean_utf8(chunks):

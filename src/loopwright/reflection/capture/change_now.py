@@ -11,6 +11,7 @@ import time
 
 from loopwright.reflection.capture.quick_git import PrivateGit, Repository, ask, carried_settings
 from loopwright.reflection.change import Change, OwnState, combined, parse_diff, parse_status
+from loopwright.reflection.rule_set import Frozen
 from loopwright.reflection.untracked import with_lines
 from loopwright.workspace import names
 
@@ -41,14 +42,11 @@ _MOST_SUBMODULES = 20
 _DEEPEST = 3
 
 
-class ChangeNow:
+class ChangeNow(Frozen):
     """The change, and the reasons why it may be incomplete."""
 
-    __slots__ = ("change", "unknown")
-
-    def __init__(self, change: Change, unknown: tuple[str, ...] = ()) -> None:
-        self.change = change
-        self.unknown = unknown
+    change: Change
+    unknown: tuple[str, ...] = ()
 
 
 NOTHING = ChangeNow(Change())

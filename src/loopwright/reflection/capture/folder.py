@@ -8,7 +8,7 @@ import os
 import stat
 import time
 
-from loopwright.reflection.capture.lock import flock
+from loopwright.reflection.capture.lock import flock, remove_if_possible
 from loopwright.workspace import names
 from loopwright.workspace.names import make_own_folder
 
@@ -162,43 +162,31 @@ def merged_once(folder: str, data: bytes, name: str, write: Callable[[bool], Non
         os.close(lock)
 
 
-def create(path: str, data: bytes) -> bool:
-    """Create a complete file atomically; False if the name exists."""
+def create(path: str, data: bytes) -> None:
+    """Create a complete file atomically; an existing file stays unchanged."""
     temporary = _temporary(path)
     try:
-        _write_new(temporary, data)
+        _write(temporary, data, os.O_TRUNC)
         try:
             os.link(temporary, path)
         except FileExistsError:
-            return False
+            raise
         except OSError:
             # A file system without hard links: create the name exclusively and fill it at once.
-            return _create_in_place(path, data)
-        return True
-    finally:
-        _remove(temporary)
-
-
-def _create_in_place(path: str, data: bytes) -> bool:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o644)
+            _write(path, data, os.O_EXCL)
     except FileExistsError:
-        return False
-    try:
-        _write_all(handle, data)
-        os.fsync(handle)
+        pass
     finally:
-        os.close(handle)
-    return True
+        remove_if_possible(temporary)
 
 
 def _replace(path: str, data: bytes) -> None:
     temporary = _temporary(path)
     try:
-        _write_new(temporary, data)
+        _write(temporary, data, os.O_TRUNC)
         os.replace(temporary, path)
     except BaseException:
-        _remove(temporary)
+        remove_if_possible(temporary)
         raise
 
 
@@ -207,26 +195,15 @@ def _temporary(path: str) -> str:
     return os.path.join(folder, f".{name[:100]}.{os.getpid()}.tmp")
 
 
-def _write_new(path: str, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | _BINARY, 0o644)
+def _write(path: str, data: bytes, flag: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | flag | _NOFOLLOW | _BINARY, 0o644)
     try:
-        _write_all(handle, data)
+        written = 0
+        while written < len(data):
+            written += os.write(handle, data[written:])
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    written = 0
-    while written < len(data):
-        written += os.write(handle, data[written:])
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
 
 
 def _sync_folder(folder: str) -> None:

@@ -30,7 +30,7 @@ class SessionLock:
 
     def __exit__(self, *problem: object) -> None:
         if self._handle >= 0:
-            _ignoring_errors(os.unlink, self._path)
+            remove_if_possible(self._path)
             os.close(self._handle)
             self._handle = -1
 
@@ -55,7 +55,7 @@ class SessionLock:
                 os.pwrite(handle, b"%d\n" % os.getpid(), 0)
         except BaseException:
             # The write failed: do not leave an empty lock file.
-            _ignoring_errors(os.unlink, self._path)
+            remove_if_possible(self._path)
             os.close(handle)
             raise
         if is_free:
@@ -79,11 +79,14 @@ class SessionLock:
     def _cleared_obstacle(self) -> bool:
         """Remove a link, which is never followed, or an old folder at the lock's path. Return whether to try again."""
         if os.path.islink(self._path):
-            _ignoring_errors(os.unlink, self._path)
+            remove_if_possible(self._path)
             return True
         if os.path.isdir(self._path):
             if abs(time.time() - os.stat(self._path).st_mtime) > _LONGEST_S:
-                _ignoring_errors(os.rmdir, self._path)
+                try:
+                    os.rmdir(self._path)
+                except OSError:
+                    pass
             return not os.path.isdir(self._path)
         return not os.path.lexists(self._path)
 
@@ -123,8 +126,9 @@ def is_alive(pid: str) -> bool:
     return True
 
 
-def _ignoring_errors(action: object, path: str) -> None:
+def remove_if_possible(path: str) -> None:
+    """Remove a file; an error is ignored."""
     try:
-        action(path)  # type: ignore[operator]
+        os.unlink(path)
     except OSError:
         pass

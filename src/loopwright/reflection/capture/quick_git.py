@@ -13,6 +13,7 @@ import signal
 import time
 
 from loopwright.reflection.capture.folder import read_bounded
+from loopwright.reflection.rule_set import Frozen
 
 # `typing` would cost the hook more than its own work does.
 TYPE_CHECKING = False
@@ -31,14 +32,11 @@ _CHUNK = 1 << 16
 _MOST_BYTES = 64 << 20
 
 
-class GitAnswer:
+class GitAnswer(Frozen):
     """What git printed, and its exit code; None if git could not start or did not finish in time."""
 
-    __slots__ = ("exit_code", "stdout")
-
-    def __init__(self, exit_code: int | None, stdout: bytes) -> None:
-        self.exit_code = exit_code
-        self.stdout = stdout
+    exit_code: int | None
+    stdout: bytes
 
     @property
     def is_good(self) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import sys
 
+from loopwright.reflection.rule_set import SURFACES, Frozen
+
 # `typing` would cost the hook more than its own work does.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,28 +18,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-SURFACES = ("auth", "data", "infra", "build", "ui", "test", "docs", "none")
 FIELDS = ("confidence", "most_likely_wrong", "known_not_in_diff")
 MOST_BYTES = 1 << 20
 
 
-class SelfReport:
+class SelfReport(Frozen):
     """The three fields, and whether the report was complete and valid."""
 
-    __slots__ = ("confidence", "is_complete", "known_not_in_diff", "most_likely_wrong")
-
-    def __init__(
-        self,
-        confidence: float | None = None,
-        most_likely_wrong: dict[str, str] | None = None,
-        known_not_in_diff: str | None = None,
-        *,
-        is_complete: bool = False,
-    ) -> None:
-        self.confidence = confidence
-        self.most_likely_wrong = most_likely_wrong
-        self.known_not_in_diff = known_not_in_diff
-        self.is_complete = is_complete
+    confidence: float | None = None
+    most_likely_wrong: dict[str, str] | None = None
+    known_not_in_diff: str | None = None
+    is_complete: bool = False
 
 
 def read_report(data: bytes) -> SelfReport:

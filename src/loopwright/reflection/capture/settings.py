@@ -11,6 +11,7 @@ import sys
 
 from loopwright.reflection.capture.folder import make_workspace_folder, read_bounded
 from loopwright.reflection.default_rules import DEFAULT
+from loopwright.reflection.rule_set import Frozen
 from loopwright.workspace import names
 
 TYPE_CHECKING = False
@@ -25,14 +26,11 @@ _MOST_BYTES = 1 << 20
 _THRESHOLD = 0.5
 
 
-class Floor:
+class Floor(Frozen):
     """The threshold and rules of the risk floor."""
 
-    __slots__ = ("rules", "threshold")
-
-    def __init__(self, threshold: float = _THRESHOLD, rules: RuleSet = DEFAULT) -> None:
-        self.threshold = threshold
-        self.rules = rules
+    threshold: float = _THRESHOLD
+    rules: RuleSet = DEFAULT
 
 
 class CaptureSettings:

@@ -13,6 +13,7 @@ from loopwright.reflection.capture import change_now, folder
 from loopwright.reflection.capture.self_report import MOST_BYTES, SelfReport, read_report, without_secrets
 from loopwright.reflection.capture.settings import CaptureSettings
 from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
+from loopwright.reflection.rule_set import Frozen
 from loopwright.workspace import names
 
 TYPE_CHECKING = False
@@ -25,46 +26,24 @@ _LONGEST_TEXT = 4096
 _MOST_FILES = 10_000
 
 
-class CaptureRequest:
-    """What is known when a reflection is captured."""
+class CaptureRequest(Frozen):
+    """What is known when a reflection is captured. `until` is a time of the monotonic clock."""
 
-    __slots__ = (
-        "cwd", "environment", "home", "is_sound", "may_choose", "mode", "moment_ms", "point", "report", "session",
-        "until",
-    )  # fmt: skip
+    cwd: str
+    session: str
+    mode: str
+    environment: Mapping[str, str]
+    until: float
+    is_sound: bool = True
+    point: str | None = None
+    report: bytes | None = None
+    # Whether the settings may choose the folder. It may turn out not to be writable.
+    may_choose: bool = True
 
-    def __init__(
-        self,
-        *,
-        cwd: str,
-        session: str,
-        mode: str,
-        environment: Mapping[str, str],
-        within_s: float,
-        is_sound: bool = True,
-        point: str | None = None,
-        report: bytes | None = None,
-        may_choose: bool = True,
-    ) -> None:
-        self.cwd = cwd
-        self.session = session
-        self.mode = mode
-        self.environment = environment
-        self.home = environment.get("HOME") or os.path.expanduser("~")
-        self.until = time.monotonic() + within_s
-        self.moment_ms = time.time_ns() // 1_000_000
-        self.is_sound = is_sound
-        self.point = point
-        self.report = report
-        self.may_choose = may_choose
-
-    def without_choice(self) -> CaptureRequest:
-        """The same request for the layout's own folder, because the chosen folder is not writable."""
-        return CaptureRequest(
-            cwd=self.cwd, session=self.session, mode=self.mode, environment=self.environment,
-            within_s=self.until - time.monotonic(), is_sound=False, point=self.point, report=self.report,
-            may_choose=False,
-        )  # fmt: skip
+    @property
+    def home(self) -> str:
+        """The user's home folder."""
+        return self.environment.get("HOME") or os.path.expanduser("~")
 
 
 class ReflectionCapture:
@@ -76,6 +55,7 @@ class ReflectionCapture:
         root = names.project_above(request.cwd, request.home) if request.cwd else request.cwd
         self._settings = CaptureSettings(root, request.home, request.environment)
         self._now = change_now.NOTHING
+        self._moment_ms = time.time_ns() // 1_000_000
         self._is_sound = request.is_sound and self._settings.is_sound
         self.session = folder.safe_name(request.session or folder.UNKNOWN)
         self.folder = self._settings.make_folder(may_choose=request.may_choose)
@@ -110,7 +90,7 @@ class ReflectionCapture:
 
     def write(self) -> str:
         """Write what is known so far, and return the file's path."""
-        name = folder.free_name(self.folder, self.session, self._request.moment_ms, self._request.point)
+        name = folder.free_name(self.folder, self.session, self._moment_ms, self._request.point)
         data = self._request.report
         if data is not None:
             self._write(name, read_report(data))
@@ -144,7 +124,7 @@ class ReflectionCapture:
             "task_ref": _text(environment.get("REFLECTION_TASK_REF") or f"{repo}@{branch}"),
             "agent": _text(environment.get("REFLECTION_AGENT") or "unknown"),
             "session_id": _text(self._request.session or folder.UNKNOWN),
-            "timestamp": folder.iso(self._request.moment_ms),
+            "timestamp": folder.iso(self._moment_ms),
             "repo": _text(repo),
             "confidence": report.confidence,
             "most_likely_wrong": report.most_likely_wrong,

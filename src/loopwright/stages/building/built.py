@@ -71,5 +71,5 @@ def require_outside_build(context: Context, workflow: Workflow, command: str) ->
     if worker is not None and is_here and worker.pid in process_tree.ancestors(os.getpid()):
         raise InsideAgent(
             f"`loopwright {command}` is a person's decision, and this is a process of the build that it is about",
-            hint="a person types it in a terminal of their own",
+            hint="run it in your own terminal",
         )

@@ -44,7 +44,7 @@ def run_checks(
     )
     finished = run_plan(request, context.tools(), Emitter(ignore), cancellation)
     if cancellation.reason is not None:
-        raise Interrupted(cancellation.reason, hint="the same command again goes on")
+        raise Interrupted(cancellation.reason, hint="run the same command again to continue")
     _require_that_it_ran(slug, finished)
     return finished
 

@@ -53,7 +53,7 @@ def run_on_base(
         if {known[check.id].tree for check in slices.checks} == {tree}:
             return tree, {}
         tell("the project changed since the checks ran on it")
-    tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
+    tell(f"checks to run on the base: {len(slices.checks)}; what passes there proves nothing")
     finished = run_checks(
         context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.building.built import require_outside_build
+from loopwright.stages.clarifying.begin import bytes_of
 from loopwright.stages.clarifying.rounds import request_approval
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.loop_control import answer_decision
@@ -63,7 +64,7 @@ def _answer_item(opened: Opened, name: str, answer: str) -> None:
     section = section_of(asked)
     if section is not None and not answered.is_filled(section):
         answered = answered.with_sections({section: f"- {answer}"})
-    opened.write({SPEC: answered.page.render()}, actor())
+    opened.write({SPEC: bytes_of(answered, workflow.slug)}, actor())
     opened.apply(e.ItemAnswered(item=name, by=actor()), actor())
     request_approval(opened)
 

@@ -11,6 +11,7 @@ from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
+from loopwright.workflow.documents.page import NotAPage
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.facts import Damaged, Facts
 from loopwright.workflow.gather import SPEC
@@ -42,8 +43,12 @@ def opened_to_clarify(
         raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug} --idea "…"')
     record_choice(context.layout)
     redacted = context.tools().redactor.clean(idea).text
+    try:
+        data = spec or new_spec(name.strip(), redacted, slug, documents_of(context)).render()
+    except NotAPage as problem:
+        hint = f'loopwright clarify {slug} --idea "…"'
+        raise WrongUsage(f"the idea cannot be the intent of a spec: {problem}", hint=hint) from problem
     with store.beginning(c.Begin(slug=slug, idea=redacted, profile=profile), actor()) as opened:
-        data = spec or new_spec(name.strip(), redacted, slug, documents_of(context)).page.render()
         opened.write({SPEC: data}, actor())
         yield opened
 
@@ -81,6 +86,14 @@ def require_spec(facts: Facts) -> Spec:
     )
 
 
+def bytes_of(spec: Spec, slug: str) -> bytes:
+    """The spec as a file; `WorkflowRefused` if the file could not be read back."""
+    try:
+        return spec.render()
+    except NotAPage as problem:
+        raise WorkflowRefused.see_status(slug, "spec_unreadable", f"the spec would be unreadable: {problem}") from None
+
+
 def _go_back(opened: Opened) -> None:
     """Enter clarify after a review: the spec stays, and the objection of the review becomes an open question."""
     review = opened.workflow.review
@@ -91,4 +104,4 @@ def _go_back(opened: Opened) -> None:
         spec = spec.reopening(answered[-1].id)
     else:
         spec = spec.asking(f"The review says: {review.rationale if review is not None else 'it is not clear'}")
-    opened.write({SPEC: spec.page.render()}, "tool")
+    opened.write({SPEC: bytes_of(spec, opened.workflow.slug)}, "tool")

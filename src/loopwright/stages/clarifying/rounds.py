@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 
 from loopwright.agents.port import Role
@@ -13,7 +15,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.asking import StageCall, ask_for_stage
-from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
+from loopwright.stages.clarifying.begin import bytes_of, opened_to_clarify, require_clarifying, require_spec
 from loopwright.stages.context import Context, Tell, documents_of, ignore_progress
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
@@ -21,11 +23,15 @@ from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.clarity import next_question
 from loopwright.workflow.documents import spec as s
+from loopwright.workflow.documents.page import NotAPage
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Round, Stage, Transition, Workflow
 from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.store import Opened
+
+# A person reads it in a terminal.
+_LONGEST_QUESTION = 10_000
 
 
 class ClarifyRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,9 +118,21 @@ def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -
         sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
     )
     return AgentRequest(
-        agent=agent, role=Role.CLARIFIER, prompt=prompt, form=json_form(Clarification),
+        agent=agent, role=Role.CLARIFIER, prompt=prompt, form=json_form(Clarification, partial(_problem_of, spec)),
         number=workflow.turns_of(Role.CLARIFIER.value),
     )  # fmt: skip
+
+
+def _problem_of(spec: Spec, reply: Clarification) -> str | None:
+    """Why a reply cannot be recorded: the agent is asked again, before the spec becomes unreadable."""
+    question = reply.question or ""
+    if len(question) > _LONGEST_QUESTION:
+        return f"the question has {len(question):,} characters; at most {_LONGEST_QUESTION:,} are allowed"
+    try:
+        spec.with_sections(reply.sections).asking(question).render()
+    except NotAPage as problem:
+        return f"the spec would be unreadable: {problem}"
+    return None
 
 
 def _take(context: Context, opened: Opened, reply: Clarification) -> ClarifyReport:
@@ -133,7 +151,7 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> ClarifyRepo
     item = written.next_item_id() if question is not None else None
     if question is not None:
         written = written.asking(question)
-    data = written.page.render()
+    data = bytes_of(written, opened.workflow.slug)
     opened.write({SPEC: data}, "tool")
     number = len(opened.workflow.rounds) + 1
     taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reported)

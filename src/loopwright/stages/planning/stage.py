@@ -127,7 +127,7 @@ def _opened(context: Context, name: str, request: PlanRequest) -> Iterator[Opene
         with workflows_of(context).changing(slug_of(name)) as opened:
             yield opened
         return
-    data = _read_spec_file(request.spec)
+    data = context.tools().redactor.clean(_read_spec_file(request.spec)).data
     with opened_to_clarify(context, name, read_spec(data).page.text_of(INTENT), spec=data) as opened:
         opened.apply(e.SpecGiven(source=shown(request.spec), by=actor()), actor())
         standing = opened.standing()

@@ -76,11 +76,6 @@ def _write_journal_page(context: Context, workflow: Workflow, review: Review) ->
     # One more than the highest number: a free number in between belonged to a removed page.
     numbers = (path.stem.removeprefix("journal-") for path in folder.glob("journal-*.md"))
     number = max((int(text) for text in numbers if text.isdecimal()), default=0) + 1
-    lines = [
-        f"# {workflow.slug}",
-        "",
-        workflow.idea,
-        "",
-        documents_of(context).translate(f"Reviewed by {review.reviewer}: {review.verdict}, tree {review.tree}."),
-    ]
-    write_durably(folder / f"journal-{number}.md", ("\n".join(lines) + "\n").encode())
+    verdict = documents_of(context).translate(f"Reviewed by {review.reviewer}: {review.verdict}, tree {review.tree}.")
+    page = f"# {workflow.slug}\n\n{workflow.idea}\n\n{verdict}\n"
+    write_durably(folder / f"journal-{number}.md", page.encode())

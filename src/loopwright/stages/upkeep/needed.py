@@ -12,7 +12,7 @@ from loopwright.evidence.store import STARTED
 from loopwright.journal.store import Entry
 from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import locked
-from loopwright.loop.model import Completed, Failed, Phase
+from loopwright.loop.model import Completed, Loop
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import homes, place
 from loopwright.sandbox.model import SandboxFolders
@@ -67,11 +67,8 @@ def _proof_of(context: Context, loop_id: str) -> list[str] | None:
 
     A workflow knows itself which runs of its build it needs.
     """
-    try:
-        loop = loops_of(context).load(loop_id)
-    except LoopwrightError:
-        return None
-    if not loop.is_over:
+    loop = _readable_loop(context, loop_id)
+    if loop is None or not loop.is_over:
         return None
     run_id = loop.validation.run_id if loop.workflow is None else None
     return [run_id] if run_id else []
@@ -115,21 +112,22 @@ def left_by_hand(context: Context) -> dict[Path, str]:
 def required_sandboxes(context: Context) -> frozenset[Path]:
     """Sandboxes with the only copy of work, of loops that are not completed or unknown: only a person removes them."""
     loops = _loops_by_work(context)
-    unfinished = place.unfinished(context.configured_sandbox_root(), context.project)
-    return frozenset(
-        folder
-        for folder, work in unfinished.items()
+
+    def is_completed(work: str) -> bool:
         # A stopped or failed loop can be retried.
-        if work not in loops or not isinstance(_phase(context, loops[work]), Completed)
-    )
+        loop = _readable_loop(context, loops[work]) if work in loops else None
+        return loop is not None and isinstance(loop.phase, Completed)
+
+    unfinished = place.unfinished(context.configured_sandbox_root(), context.project)
+    return frozenset(folder for folder, work in unfinished.items() if not is_completed(work))
 
 
 def drop_finished_homes(context: Context) -> None:
     """Remove home folders of loops that ended or were deleted, and of other work whose process died."""
-    root = context.configured_sandbox_root()
-    loops = _loops_by_work(context)
+    root, loops = context.configured_sandbox_root(), _loops_by_work(context)
     for work in homes.works_with_homes(root, context.project):
-        is_over = work not in loops or isinstance(_phase(context, loops[work]), Completed | Failed)
+        loop = _readable_loop(context, loops[work]) if work in loops else None
+        is_over = loop.is_over if loop is not None else work not in loops
         if is_over and not place.is_in_use(root / work):
             homes.drop_homes(root, context.project, work)
 
@@ -138,9 +136,9 @@ def _loops_by_work(context: Context) -> dict[str, str]:
     return {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
 
 
-def _phase(context: Context, loop_id: str) -> Phase | None:
-    """The phase of a loop; None for an unreadable loop, which may be repaired."""
+def _readable_loop(context: Context, loop_id: str) -> Loop | None:
+    """The loop; None if it is unreadable, and may be repaired."""
     try:
-        return loops_of(context).load(loop_id).phase
+        return loops_of(context).load(loop_id)
     except LoopwrightError:
         return None

@@ -15,7 +15,7 @@ from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop, TaskMode
-from loopwright.loop.outside import NotTaken, tasks_of
+from loopwright.loop.outside import InvalidField, tasks_of
 from loopwright.loop.store import OpenedLoop
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import NO_LIMITS, pending_task
@@ -112,7 +112,7 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
             # The same default as in `task add`: with an agent, a line of text is a task for the agent, not a command.
             tool = opened.loop.agent or "bash"
             tasks = tasks_of([{"id": next(names) if "id" not in line else "", "tool": tool, **line} for line in lines])
-        except NotTaken as problem:
+        except InvalidField as problem:
             raise WrongUsage(f"{shown(source)}: {problem}", hint="fix that line; nothing was imported") from problem
         if duplicates := [task.id for task in tasks if task.id in known]:
             raise LoopRefused(

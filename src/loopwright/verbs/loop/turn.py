@@ -31,9 +31,9 @@ from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import events as e
 from loopwright.loop.guidance import way_on
-from loopwright.loop.model import Held, Loop, Running, Task
+from loopwright.loop.model import Loop, Running, Task
 from loopwright.loop.projection import status_of
-from loopwright.loop.sentences import hold_in_words
+from loopwright.loop.sentences import hold_text
 from loopwright.sandbox import place
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import has_worker
@@ -66,7 +66,7 @@ class ManualTurn(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def holds(self) -> tuple[str, ...]:
         """Why the loop is held; empty if it is not held."""
-        return tuple(hold_in_words(hold) for hold in self.loop.phase.holds) if isinstance(self.loop.phase, Held) else ()
+        return tuple(hold_text(hold) for hold in self.loop.holds)
 
     @property
     def done(self) -> str:

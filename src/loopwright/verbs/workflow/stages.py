@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from loopwright.stages.archiving import ArchiveReport, ArchiveRequest
 from loopwright.stages.archiving import archive_change as archive
-from loopwright.stages.autopilot import FlightPlan
-from loopwright.stages.autopilot import fly as autopilot
+from loopwright.stages.autopilot import AutopilotRequest
+from loopwright.stages.autopilot import run_autopilot as autopilot
 from loopwright.stages.clarifying.answers import answer_question as answer
 from loopwright.stages.clarifying.rounds import ClarifyReport, ClarifyRequest
 from loopwright.stages.clarifying.rounds import clarify_change as clarify
@@ -20,9 +20,9 @@ __all__ = [
     "TOOLS",
     "ArchiveReport",
     "ArchiveRequest",
+    "AutopilotRequest",
     "ClarifyReport",
     "ClarifyRequest",
-    "FlightPlan",
     "PlanRequest",
     "ReviewRequest",
     "TakeOverRequest",

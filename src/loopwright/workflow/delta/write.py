@@ -35,9 +35,9 @@ def composed(change_id: str, deltas: Sequence[Delta], catalogue: Catalogue = ENG
         for delta in ordered
     ]
     table = "\n".join(
-        [catalogue.words("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows]
+        [catalogue.message("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows]
     )
-    parts = [catalogue.words("# Spec delta of {change_id}", change_id=change_id), table]
+    parts = [catalogue.message("# Spec delta of {change_id}", change_id=change_id), table]
     for delta in ordered:
         parts += [f"## {delta.domain}", *_parts(delta)]
     return ("\n\n".join(parts) + "\n").encode()

@@ -48,10 +48,10 @@ def write_record(
 ) -> bytes:
     """The record's bytes."""
     page = new_page(
-        catalogue.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS}
+        catalogue.message("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS}
     )
     for name in SECTIONS:
-        page = page.with_section(name, catalogue.translate(sections.get(name, "")) or catalogue.words("(nothing)"))
+        page = page.with_section(name, catalogue.translate(sections.get(name, "")) or catalogue.message("(nothing)"))
     return page.render()
 
 

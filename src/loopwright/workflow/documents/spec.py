@@ -106,6 +106,12 @@ class Spec(msgspec.Struct, frozen=True):
                 page = page.with_section(name, as_body(body))
         return Spec(page, self.items)
 
+    def render(self) -> bytes:
+        """The file's bytes; `NotAPage` if `read_spec` would not accept them: too long, or no text."""
+        data = self.page.render()
+        read_spec(data)
+        return data
+
     def _with(self, items: tuple[AmbiguityItem, ...]) -> Spec:
         listed = "\n".join(f"- {item.id} | {item.status} | {item.question}" for item in items)
         answers = "\n".join(f"- {item.id}: {item.answer}" for item in items if item.answer)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from loopwright.cli.language import speak
+from loopwright.cli.language import set_language
 from loopwright.cli.loop.screen.frame import FrameSection, LoopView, ScreenState, frame, shares
 from loopwright.cli.loop.screen.surface import fitted
 from loopwright.kernel.cells import width_of
@@ -133,9 +133,9 @@ def test_a_screen_is_as_it_was_drawn(name):
 
 @pytest.fixture
 def in_chinese():
-    speak("zh")
+    set_language("zh")
     yield
-    speak("en")
+    set_language("en")
 
 
 @pytest.mark.parametrize("name", ["running-80x24", "held-80x24", "menu-80x24", "help-80x24", "no-worker-60x15"])
@@ -153,7 +153,7 @@ def test_a_screen_in_chinese_fits_too(name, in_chinese):
 
 PHASES = st.sampled_from(
     [Created(), Running(), Held(holds=(PAUSE,)), Held(holds=(PAUSE, BUDGET)), Completed(at=NOW, forced=None),
-     Failed(at=NOW, code="iterations_used", reason="all 20 iterations are used")]
+     Failed(at=NOW, code="iterations_used", reason="all iterations are used (limit: 20)")]
 )  # fmt: skip
 
 

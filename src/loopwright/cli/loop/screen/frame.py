@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from loopwright.cli.language import spoken, told, words
+from loopwright.cli.language import catalogue, message, translate
 from loopwright.cli.loop.output import COLORS, MARKS, cost_of, duration
 from loopwright.cli.loop.screen.surface import Row, Span
 from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import progress_of, status_of
-from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
@@ -109,7 +109,7 @@ def _head(seen: Seen, columns: int) -> list[Row]:
     overall = progress_of(loop).overall
     cells = _BAR if columns >= _WIDE else _BAR // 2
     full = round(cells * overall / 100)
-    iteration = told(f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  ")
+    iteration = translate(f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  ")
     bar, percent = "█" * full + "░" * (cells - full), f" {overall:g} %"
     rest = width_of(f"  ● {status}{iteration}{bar}{percent}")
     title = cut(one_line(loop.title), max(8, columns - rest))
@@ -117,7 +117,7 @@ def _head(seen: Seen, columns: int) -> list[Row]:
         Span(title, "bold"), Span("  "), Span(f"● {status}", f"bold {COLORS[status]}"), Span(iteration),
         Span(bar, COLORS[status]), Span(percent),
     )  # fmt: skip
-    worked = f"{loop.loop_id}  {words('worked {time}', time=duration(seen.clocked.total_s))}  "
+    worked = f"{loop.loop_id}  {message('worked {time}', time=duration(seen.clocked.total_s))}  "
     return [first, (Span(worked, "dim"), *_driver(seen))]
 
 
@@ -125,9 +125,9 @@ def _driver(seen: Seen) -> Row:
     worker = seen.loop.worker
     if seen.has_worker:
         process = f"process {worker.pid} on {one_line(worker.host)}" if worker is not None else "a process that starts"
-        return (Span(told(f"driven by {process}"), "dim"),)
+        return (Span(translate(f"driven by {process}"), "dim"),)
     needs_worker = status_of(seen.loop.phase) == "running"
-    return (Span(words("no worker"), "bold red" if needs_worker else "dim"),)
+    return (Span(message("no worker"), "bold red" if needs_worker else "dim"),)
 
 
 def _notes(seen: Seen, columns: int) -> list[Row]:
@@ -135,14 +135,14 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     notes: list[tuple[str, str]] = []
     match seen.loop.phase:
         case Held(holds=holds):
-            held = [(words("since {at}", at=hold.since[11:19]), hold_in_words(hold, spoken())) for hold in holds]
+            held = [(message("since {at}", at=hold.since[11:19]), hold_text(hold, catalogue())) for hold in holds]
             notes = [(f"{since} {hold}", "yellow") for since, hold in held]
         case Failed(reason=reason):
-            notes = [(words("failed: {reason}", reason=told(reason)), "red")]
+            notes = [(message("failed: {reason}", reason=translate(reason)), "red")]
         case Completed(forced=None):
-            notes = [(words("completed"), "green")]
+            notes = [(message("completed"), "green")]
         case Completed(forced=forced):
-            notes = [(words("closed as done by a person: {forced}", forced=forced), "green")]
+            notes = [(message("closed as done by a person: {forced}", forced=forced), "green")]
         case Created() | Running():
             pass
     rows: list[Row] = []
@@ -150,23 +150,26 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
         rows += [(Span(line, style),) for line in wrapped(text, columns)[:3]]
     if not (seen.has_worker and status_of(seen.loop.phase) == "running"):
         for hint in way_on(seen.loop, has_worker=seen.has_worker):
-            rows += [(Span(f"  {line}", "bold"),) for line in wrapped(f"→ {told(hint)}", columns - 2)[:3]]
+            rows += [(Span(f"  {line}", "bold"),) for line in wrapped(f"→ {translate(hint)}", columns - 2)[:3]]
     return rows
 
 
 def _menu(loop: Loop, screen: ScreenState) -> list[Row]:
     if not screen.choices:
         return []
-    rows: list[Row] = [(Span(words("Choose the next action:"), "bold cyan"),)]
+    rows: list[Row] = [(Span(message("Choose the next action:"), "bold cyan"),)]
     for at, action in enumerate(screen.choices):
         mark, style = ("▸", "reverse") if at == screen.picked else (" ", "")
         default = "  (default)" if at == 0 else ""
         rows.append(
-            (Span(f" {mark} {at + 1} {action:<9}", style), Span(told(f" {_meaning(loop, action)}{default}"), "dim"))
+            (
+                Span(f" {mark} {at + 1} {action:<9}", style),
+                Span(translate(f" {_meaning(loop, action)}{default}"), "dim"),
+            )
         )
     keys = "   Enter or a number chooses; p pauses, s stops, q quits without a choice"
     tasks = f"   edit the tasks: loopwright loop task edit {loop.loop_id} …"
-    return [*rows, (Span(told(keys), "dim"),), (Span(told(tasks), "dim"),)]
+    return [*rows, (Span(translate(keys), "dim"),), (Span(translate(tasks), "dim"),)]
 
 
 def _meaning(loop: Loop, action: Action) -> str:
@@ -175,7 +178,7 @@ def _meaning(loop: Loop, action: Action) -> str:
             return "use the tasks, or let an agent split the description into tasks"
         case Action.DEVELOP:
             task = loop.pending[0] if loop.pending else None
-            return one_line(f"{task.id}: {task_in_words(task, spoken())}") if task is not None else "the next task"
+            return one_line(f"{task.id}: {task_text(task, catalogue())}") if task is not None else "the next task"
         case Action.DEBUG:
             return "look for the cause of the failure"
         case Action.VALIDATE:
@@ -193,26 +196,28 @@ def _facts(seen: Seen) -> list[Row]:
         task = loop.task(at.task_id or "")
         what = f"{at.action} {one_line(task.id)}" if task is not None else str(at.action)
         rows.append(_now(seen, what))
-    elif (beside := beside_the_work(loop, spoken())) is not None:
+    elif (beside := beside_the_work(loop, catalogue())) is not None:
         rows.append(_now(seen, one_line(beside)))
     if loop.validation.last_run_at:
-        stale = "" if loop.is_validated else words(" (stale)")
+        stale = "" if loop.is_validated else message(" (stale)")
         style = "green" if loop.validation.passed else "red"
-        tests = one_line(validation_in_words(loop.validation, spoken()))
-        rows.append((Span(words("tests  "), "dim"), Span(tests, style), Span(stale, "dim")))
-    return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
+        tests = one_line(validation_text(loop.validation, catalogue()))
+        rows.append((Span(message("tests  "), "dim"), Span(tests, style), Span(stale, "dim")))
+    return [*rows, (Span(message("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
 
 
 def _now(seen: Seen, what: str) -> Row:
-    return (Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim"))
+    return (Span(message("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim"))
 
 
 def _since(seen: Seen) -> str:
     if not seen.has_worker:
-        return words("interrupted")
+        return message("interrupted")
     time = duration(seen.clocked.action_s)
     return (
-        words("frozen after {time}", time=time) if isinstance(seen.loop.phase, Held) else words("for {time}", time=time)
+        message("frozen after {time}", time=time)
+        if isinstance(seen.loop.phase, Held)
+        else message("for {time}", time=time)
     )
 
 
@@ -246,14 +251,14 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
     for task in loop.tasks[start : start + count]:
         style = _TASK_COLORS[task.status]
         weight = "bold" if task.status == "in_progress" else "dim" if task.status == "completed" else ""
-        text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_in_words(task, spoken()))}"
+        text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_text(task, catalogue()))}"
         rows.append((Span(f"  {MARKS[task.status]}", style), Span(text, weight)))
     if count < _LEAST_FOR_ARROWS:
         return rows  # in few rows the current task matters more than the number of other tasks
     if start > 0:
-        rows[0] = (*rows[0][:1], Span(words(" ↑ {count} more", count=start + 1), "dim"))
+        rows[0] = (*rows[0][:1], Span(message(" ↑ {count} more", count=start + 1), "dim"))
     if (below := len(loop.tasks) - start - count) > 0:
-        rows[-1] = (*rows[-1][:1], Span(words(" ↓ {count} more", count=below + 1), "dim"))
+        rows[-1] = (*rows[-1][:1], Span(message(" ↓ {count} more", count=below + 1), "dim"))
     return rows
 
 
@@ -277,20 +282,20 @@ def _plain(lines: tuple[str, ...]) -> list[Row]:
 
 
 def _help() -> list[Row]:
-    return [(Span(f"  {keys:<8}", "bold"), Span(f" {told(text)}")) for keys, text in HELP]
+    return [(Span(f"  {keys:<8}", "bold"), Span(f" {translate(text)}")) for keys, text in HELP]
 
 
 def _rule(title: str, columns: int) -> Row:
-    text = f"── {cut(one_line(told(title)), max(0, columns - 6))} "
+    text = f"── {cut(one_line(translate(title)), max(0, columns - 6))} "
     return (Span(text + "─" * (columns - width_of(text)), "dim"),)
 
 
 def _foot(screen: ScreenState) -> Row:
     if screen.question:
-        return (Span(f" {told(screen.question)} y/n ", "reverse"),)
+        return (Span(f" {translate(screen.question)} y/n ", "reverse"),)
     if screen.notice:
-        return (Span(f" {told(screen.notice)} ", "yellow"),)
+        return (Span(f" {translate(screen.notice)} ", "yellow"),)
     if not screen.has_keys:
         keys = "Ctrl-C interrupts the loop" if screen.drives else "Ctrl-C quits; the loop continues"
-        return (Span(f" {told(keys)}", "dim"),)
-    return (Span(words(" q quit   p pause   r resume   s stop   ↑↓ scroll   ? help"), "reverse"),)
+        return (Span(f" {translate(keys)}", "dim"),)
+    return (Span(message(" q quit   p pause   r resume   s stop   ↑↓ scroll   ? help"), "reverse"),)

@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from loopwright.cli.loop.reporting import sentences
 from loopwright.cli.loop.screen.frame import LoopView, ScreenState, frame
 from loopwright.cli.loop.screen.keys import Keys
 from loopwright.cli.loop.screen.surface import Surface
-from loopwright.cli.loop.told import sentences
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.cells import one_line
 from loopwright.kernel.process import Cancellation
@@ -48,7 +48,7 @@ class LiveView:
         self._log: deque[str] = deque(maxlen=_LINES_KEPT)
         self._log_name, self._unfinished = "", ""
         self._happened: deque[str] = deque(maxlen=_SENTENCES_KEPT)
-        self._yes: Callable[[], None] | None = None
+        self._yes: Callable[[], object] | None = None
         self._is_answered = threading.Event()
         self._asked_at = 0
         self._is_suspended = False
@@ -161,7 +161,7 @@ class LiveView:
             case "r":
                 self._do(self._resume)
             case "s":
-                self._ask("stop the loop for good, with all its processes?", self._stop)
+                self._ask("stop the loop for good, with all its processes?", lambda: stop(self._context, self._loop_id))
             case "?":
                 self._change(shows_help=not self._screen.shows_help)
             case "up" | "down" | "page up" | "page down" | "home" | "end":
@@ -195,23 +195,18 @@ class LiveView:
         else:
             self._ask("interrupt the loop and quit?", lambda: self._cancellation.request("SIGINT"))
 
-    def _stop(self) -> None:
-        stop(self._context, self._loop_id)
-
     def _resume(self) -> None:
         """Lift the hold; if no process drives the loop, offer to start one."""
         if isinstance(self.seen.loop.phase, Held) or not self._is_driven():
             after = resume(self._context, self._loop_id)
             if not isinstance(after.phase, Held) and not self._is_driven():
-                self._ask("no process drives the loop; start one in the background?", self._start_worker)
+                question = "no process drives the loop; start one in the background?"
+                self._ask(question, lambda: start_detached(self._context, self._loop_id))
 
     def _is_driven(self) -> bool:
         return self._screen.drives or self.seen.has_worker
 
-    def _start_worker(self) -> None:
-        start_detached(self._context, self._loop_id)
-
-    def _ask(self, question: str, yes: Callable[[], None]) -> None:
+    def _ask(self, question: str, yes: Callable[[], object]) -> None:
         self._yes = yes
         self._change(question=question)
 

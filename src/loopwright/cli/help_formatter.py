@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from loopwright.cli.language import spoken
+from loopwright.cli.language import catalogue
 from loopwright.kernel.cells import width_of, wrapped
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.wording.templates import NO_REWRAP, translate_page
@@ -14,12 +14,12 @@ from loopwright.wording.templates import NO_REWRAP, translate_page
 _EXTRA = "  ["
 
 
-class SpokenFormatter(click.HelpFormatter):
+class TranslatedFormatter(click.HelpFormatter):
     """The formatter of click for English; for other languages it translates, and wraps lines by cells."""
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         super().__init__(indent_increment, width, max_width)
-        self._catalogue = spoken()
+        self._catalogue = catalogue()
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """The line that begins with `Usage:`."""

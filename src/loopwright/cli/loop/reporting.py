@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from loopwright.cli.language import spoken
-from loopwright.cli.options import put, say_json_line
+from loopwright.cli.language import catalogue
+from loopwright.cli.options import echo_json_line, put
 from loopwright.kernel.cells import one_line
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
@@ -25,7 +25,7 @@ def is_screen() -> bool:
 
 def sentences(line: Line) -> list[str]:
     """Time, actor and text of each event; one line each, even if the text has several lines."""
-    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event, spoken()))}" for event in line.events]
+    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event, catalogue()))}" for event in line.events]
 
 
 class LoopReporter:
@@ -40,17 +40,17 @@ class LoopReporter:
         for line in seen.lines:
             if self._as_json:
                 text = [sentence(event) for event in line.events]
-                say_json_line({"type": "events", **msgspec.to_builtins(line), "text": text})
+                echo_json_line({"type": "events", **msgspec.to_builtins(line), "text": text})
             else:
                 for text_line in sentences(line):
                     put(text_line)
         if self._as_json:
             if seen.has_worker != self._had_worker:
                 self._had_worker = seen.has_worker
-                say_json_line({"type": "worker", "loop_id": seen.loop.loop_id, "has_worker": seen.has_worker})
+                echo_json_line({"type": "worker", "loop_id": seen.loop.loop_id, "has_worker": seen.has_worker})
             for printed in seen.printed:
                 for text_line in printed.lines:
-                    say_json_line({"type": "log", "log": printed.name, "text": text_line})
+                    echo_json_line({"type": "log", "log": printed.name, "text": text_line})
         sys.stdout.flush()
 
 
