@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-# The tests that noticed a mutant, one per line.
-_NOTICED = Path("noticed")
+# The tests that noticed a mutant, one per line; absolute, because `guard.py` changes the current folder.
+_NOTICED = Path("noticed").absolute()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
