@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# The tests that noticed a mutant, one per line. Absolute, because guard.py changes the folder.
+# The tests that noticed a mutant, one per line; absolute, because `guard.py` changes the current folder.
 _NOTICED = Path("noticed").absolute()
 
 

@@ -38,6 +38,15 @@ def test_the_files_and_the_tests_of_a_package_exist(name):
     assert [path for path in PACKAGES[name]["tests"] if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_test_that_a_package_leaves_out_exists(name):
+    """A test that was renamed would run again, and slow tests make a run take hours."""
+    tops = [ROOT / path for path in ("tests/conftest.py", *PACKAGES[name]["tests"])]
+    files = [path for top in tops for path in ([top] if top.is_file() else sorted(top.rglob("*.py")))]
+    text = "\n".join(f"{path}\n{path.read_text(encoding='utf-8')}" for path in files)
+    assert [word for word in PACKAGES[name].get("without", ()) if word not in text] == []
+
+
 def test_every_explanation_names_a_function_and_a_reason():
     names = [name for package in PACKAGES.values() for name in functions(package)]
     unknown = [
@@ -63,6 +72,9 @@ def test_every_explanation_names_a_function_and_a_reason():
         ('raise ValueError("one message")', "raise ValueError(None)", True),
         ('raise OSError("one message")', "raise OSError(None)", False),
         ('raise E("code")', 'raise E("CODE")', False),
+        ("while time.monotonic() < until:", "while time.monotonic() <= until:", True),
+        ("while time.monotonic() < until:", "while time.monotonic() > until:", False),
+        ("name = os.urandom(6).hex()", "name = os.urandom(7).hex()", True),
         ('run("a b", "--flag")', 'run("a b", "--FLAG")', False),
     ],
 )

@@ -22,6 +22,7 @@ from loopwright.kernel.address import Address, parse_address, parse_host
         ("10.0.0.7:8000", Address("10.0.0.7", 8000)),
         ("[0:0::1]:8000", Address("::1", 8000)),
         ("my_gateway-2", Address("my_gateway-2", 443)),
+        (f"{'a.' * 126}b", Address(f"{'a.' * 126}b", 443)),
         ("wss://model.example", Address("model.example", 443)),
     ],
 )

@@ -232,6 +232,14 @@ def test_a_sweep_kills_orphans_and_what_is_below_them(machine, one, monkeypatch)
     assert family._frozen == set()
 
 
+def test_a_sweep_leaves_what_may_belong_to_a_frozen_family(machine, one):
+    machine.own.append(60)
+    family._ours[OTHER] = "other"
+    family._frozen.add("other")
+    one.sweep()
+    assert machine.killed == []
+
+
 def test_a_sweep_ends_at_its_deadline(machine, one, monkeypatch):
     moments = iter([100.0, 101.0, 102.0, 102.1])
     monkeypatch.setattr(family.time, "monotonic", lambda: next(moments))

@@ -141,6 +141,7 @@ def test_a_tree_with_locked_folders_and_links_is_removed_and_the_links_are_not_f
 def test_paths_are_shown_without_control_characters_or_broken_text():
     assert files.shown(b"caf\xe9\n") == "caf\\xe9\\n"
     assert files.shown("plain") == "plain"
+    assert files.shown(7) == "7", "an open file"
 
 
 def test_testing_a_lock_does_not_block_it(tmp_path):
@@ -459,6 +460,15 @@ def test_access_to_a_folder_is_restored_if_any_of_it_is_missing(tmp_path, monkey
     files.restore_access(folder)
     assert asked == [(folder, os.R_OK | os.W_OK | os.X_OK)]
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_is_open_to_all_but_for_the_umask(tmp_path):
+    before = os.umask(0o022)
+    try:
+        files.make_folder(tmp_path / "folder")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "folder").stat().st_mode & 0o7777 == 0o755
 
 
 @pytest.mark.parametrize("make", [lambda path: try_lock(path).release(), lambda path: files.overwrite(path, b"")])

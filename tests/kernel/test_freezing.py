@@ -265,6 +265,7 @@ def test_a_command_that_is_stopped_before_the_thaw_never_begins(room):
     begun.cancellation.request("enough")
     ended = begun.ended()
     assert (ended.ending, ended.exit_code, ended.duration_s) == (Ending.CANCELLED, 143, 0.0)
+    assert ended.frozen_s > 0
     assert not (room.folder / "begun").exists()
 
 

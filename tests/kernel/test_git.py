@@ -56,6 +56,15 @@ def test_git_can_be_missing(monkeypatch):
     assert missing.value.hint == "install git"
 
 
+def test_a_git_that_hangs_is_an_error(monkeypatch, tmp_path):
+    def hang(*_, **__):
+        raise TimeoutError("git did not end within 3600 s")
+
+    monkeypatch.setattr(process, "capture", hang)
+    with pytest.raises(GitFailed, match="git did not end within 3600 s"):
+        git.discover(tmp_path)
+
+
 def test_what_is_known_of_a_repository_is_read_once_but_its_head(project):
     assert git.is_installed()
     repositories = git.Repositories()
@@ -83,12 +92,16 @@ def test_a_path_with_a_line_break_is_refused(project):
 
 def test_only_settings_about_files_are_carried_over(project, monkeypatch):
     monkeypatch.setenv("HOME", str(project.home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", "/xdg")
+    xdg = project.home / "xdg"
+    (xdg / "git").mkdir(parents=True)
+    (xdg / "git" / "config").write_text("[core]\n\teol = lf\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(xdg))
     project.git("config", "core.autocrlf", "input")
     project.git("config", "core.sshCommand", "evil")
     settings = git.discover(project.root).settings
     assert settings["core.autocrlf"] == "input"
-    assert settings["core.excludesfile"] == "/xdg/git/ignore"
+    assert settings["core.eol"] == "lf", "the settings of the user count"
+    assert settings["core.excludesfile"] == f"{xdg}/git/ignore"
     assert "core.sshcommand" not in settings
     monkeypatch.delenv("XDG_CONFIG_HOME")
     assert git.discover(project.root).settings["core.excludesfile"] == f"{project.home}/.config/git/ignore"
@@ -160,8 +173,14 @@ def test_a_branch_is_published_once_and_dropped_only_at_its_commit(project, repo
         "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "work", config=("user.name=a", "user.email=a@b")
     ).decode().strip()  # fmt: skip
     assert git.branch_commit(repository, "work") is None
+    private.run("update-ref", "refs/tags/tag", commit)
     git.publish_branch(repository, private, commit, "work")
     git.publish_branch(repository, private, commit, "work")
+    assert project.git("tag") == ""
+    assert not (project.root / ".git" / "FETCH_HEAD").exists()
+    project.git("branch", "ahead", project.git("commit-tree", "HEAD^{tree}", "-m", "other").strip())
+    with pytest.raises(GitFailed, match=r"git fetch failed: ! \[rejected\].*\(non-fast-forward\)"):
+        git.publish_branch(repository, private, commit, "ahead")
     assert git.branch_commit(repository, "work") == head(project, "work") == commit
     project.git("branch", "taken", first)
     with pytest.raises(GitFailed, match="git fetch failed"):
@@ -173,11 +192,51 @@ def test_a_branch_is_published_once_and_dropped_only_at_its_commit(project, repo
 
 
 def test_object_stores_are_followed_without_circles(tmp_path):
-    for name in ("one", "two", "three"):
+    for name in ("one", "two", "three", "four", "one/# a comment"):
         (tmp_path / name / "info").mkdir(parents=True)
-    (tmp_path / "one/info/alternates").write_text(f"# a comment\n\n../two\n{tmp_path}/gone\n")
+    (tmp_path / "one/info/alternates").write_text(f"# a comment\n\n../two\n{tmp_path}/gone\n../four\n")
     (tmp_path / "two/info/alternates").write_text(f"{tmp_path}/three\n{tmp_path}/one\n")
-    assert git.object_stores(tmp_path / "one") == [tmp_path / name for name in ("one", "two", "three")]
+    assert git.object_stores(tmp_path / "one") == [tmp_path / name for name in ("one", "two", "four", "three")]
+
+
+def test_object_stores_are_followed_for_a_while(tmp_path):
+    for number in range(22):
+        (tmp_path / str(number) / "info").mkdir(parents=True)
+        (tmp_path / str(number) / "info" / "alternates").write_text(f"../{number + 1}\n")
+    assert git.object_stores(tmp_path / "0") == [tmp_path / str(number) for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("options", "head", "config", "alternates"),
+    [
+        ({}, "ref: refs/heads/main\n", "[core]\n\trepositoryformatversion = 0\n{core}", ""),
+        (
+            {
+                "object_stores": (Path("/a"), Path("/b")),
+                "object_format": "sha256",
+                "settings": {"core.eol": 'a\\b"c\nd', "core.symlinks": "false"},
+                "head": "abc",
+            },
+            "abc\n",
+            (
+                "[core]\n\trepositoryformatversion = 1\n{core}"
+                '\teol = "a\\\\b\\"c\\nd"\n\tsymlinks = "false"\n[extensions]\n\tobjectformat = sha256\n'
+            ),
+            "/a\n/b\n",
+        ),
+    ],
+)
+def test_a_private_repository_consists_of_a_few_files(tmp_path, options, head, config, alternates):
+    made = git.make_private(tmp_path / "git", tmp_path / "tree", **options)
+    assert made == git.PrivateRepository(tmp_path / "git", tmp_path / "tree")
+    parts = {str(path.relative_to(made.git_dir)): path for path in made.git_dir.rglob("*")}
+    assert {name: path.read_text() for name, path in parts.items() if path.is_file()} == {
+        "HEAD": head,
+        "config": config.format(core="\tbare = false\n\tlogallrefupdates = false\n"),
+        "objects/info/alternates": alternates,
+    }
+    folders = {"objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", "info"}
+    assert {name for name, path in parts.items() if path.is_dir()} == folders
 
 
 @pytest.mark.parametrize(
@@ -306,6 +365,7 @@ def test_a_private_repository_can_have_an_index_elsewhere(repository, tmp_path):
     assert private.succeeds("hash-object", "--stdin-paths", stdin=f"{tmp_path / 'index'}\n".encode())
     assert not private.succeeds("hash-object", "--stdin-paths", stdin=b"missing\n")
     assert private.succeeds("hash-object", "--stdin-paths"), "no input by default"
+    assert private.run("hash-object", "--stdin-paths") == b""
     with pytest.raises(GitFailed, match="git cat-file failed"):
         private.run("cat-file", "-e", "HEAD^{tree}")
 
@@ -324,12 +384,30 @@ def test_the_history_of_every_kind_of_clone_is_read(project, tmp_path, kind):
     assert history.run("rev-list", second).decode().split() == [second, *([] if kind == "shallow" else [first])]
     assert history.resolve("HEAD") == (second,)
     assert history.resolve("HEAD~1..HEAD") == (() if kind == "shallow" else (second, f"^{first}"))
-    assert history.resolve("nowhere") == ()
+    assert history.resolve("nowhere") == history.resolve("config") == (), "no revision, and the name of a file"
     printed = bytearray()
     history.stream("rev-list", "--count", second, on_output=printed.extend)
     assert printed == (b"1\n" if kind == "shallow" else b"2\n")
     with pytest.raises(GitFailed, match="git rev-list failed: fatal: bad revision"):
         history.stream("rev-list", "nowhere", "--", on_output=printed.extend)
+
+
+def test_a_history_with_longer_digests_is_read_and_a_partial_clone_is_known(make_project, tmp_path):
+    project = make_project(commit=False)
+    project.git("init", "--quiet", "--object-format=sha256")
+    commit = project.commit("first")
+    (project.root / ".git/objects/pack").mkdir(exist_ok=True)
+    (project.root / ".git/objects/pack/one.promisor").touch()
+    history = git_history.open_history(project.root, tmp_path)
+    assert history.run("rev-list", commit).decode() == f"{commit}\n"
+    assert history.is_partial
+
+
+def test_a_project_that_looks_like_a_bare_repository_has_its_own_history(project, tmp_path):
+    (project.root / "HEAD").touch()
+    for name in ("objects", "refs"):
+        (project.root / name).mkdir()
+    assert git_history.open_history(project.root, tmp_path).git_dir == project.root / ".git"
 
 
 def test_a_folder_without_a_history_is_refused(project, tmp_path):

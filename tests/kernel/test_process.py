@@ -163,12 +163,15 @@ def test_a_program_that_can_not_be_started_is_an_exception(program, folder, mess
     assert (missing.value.message, missing.value.hint) == (message, hint)
 
 
-def test_a_helper_command_gets_input_and_returns_all_its_output(tmp_path):
+def test_a_helper_command_gets_input_and_returns_all_its_output(tmp_path, monkeypatch):
+    marks, note_start = [], families.note_start
+    monkeypatch.setattr(families, "note_start", lambda start, mark: marks.append(mark) or note_start(start, mark))
     done = process.capture(("sh", "-c", "pwd; cat; echo err >&2; kill -9 $$"), cwd=tmp_path, env=ENV, stdin=b"in")
     assert done == process.Captured(137, f"{tmp_path}\nin".encode(), b"err\n")
     assert process.capture(("cat",), cwd=tmp_path, env=ENV).stdout == b""
     session = process.capture(("sh", "-c", "ps -o sid= $$ || true; echo $$"), cwd=tmp_path, env=ENV).stdout.split()
     assert len(set(session)) == 1, "a session of its own: no signal of the terminal reaches it"
+    assert set(marks) == {""}, "it has no family"
     assert not families._ours
 
 
@@ -208,13 +211,20 @@ def test_a_command_has_a_mark_and_no_input(tmp_path):
 def test_a_detached_process_writes_to_its_log_and_is_not_ended(tmp_path):
     log = tmp_path / "log"
     log.write_text("before\n")
-    script = "pwd; echo $A >&2; cat; exec sleep 1000"
-    pid = process.detach(("sh", "-c", script), cwd=tmp_path, env={**ENV, "A": "1"}, log=log)
+    script = "pwd; echo $A >&2; readlink /proc/$$/fd/0; exec sleep 1000"
+    terminal, (reading, writing) = os.dup(0), os.pipe()
+    os.dup2(reading, 0)
+    try:
+        pid = process.detach(("sh", "-c", script), cwd=tmp_path, env={**ENV, "A": "1"}, log=log)
+    finally:
+        os.dup2(terminal, 0)
+        for handle in (terminal, reading, writing):
+            os.close(handle)
     try:
         assert families._ours[pid] == ""
         assert os.getsid(pid) == pid
         run("true")
-        while log.read_text() != f"before\n{tmp_path}\n1\n":
+        while log.read_text() != f"before\n{tmp_path}\n1\n/dev/null\n":
             time.sleep(0.005)
     finally:
         os.kill(pid, signal.SIGKILL)

@@ -250,6 +250,36 @@ def test_the_children_of_a_parent_that_does_not_stop_are_left_to_the_next_look(c
     assert 20 not in stopped
 
 
+def test_children_stay_untouched_while_any_of_their_parents_runs(command, family, freezer, clock):
+    for pid, parent in ((15, LEADER), (16, LEADER), (17, 16), (18, 17), (19, 15)):
+        family.add(pid, parent)
+    family.stubborn = {15, 17}
+    freezer.freeze()
+    command.apply_request()
+    assert {pid for pid, _ in family.sent} == {LEADER, 15, 16, 17}
+
+
+def test_a_parent_that_needs_a_moment_is_waited_for(command, family, freezer, clock, monkeypatch):
+    family.add(20)
+    family.stubborn = {LEADER}
+    looks = []
+
+    def members(*, to_freeze, real=family.members):
+        looks.append(clock.now)
+        return real(to_freeze=to_freeze)
+
+    def sleep(seconds):
+        clock.now += seconds
+        family.states[LEADER] = {"T"}
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+    monkeypatch.setattr(family, "members", members)
+    freezer.freeze()
+    command.apply_request()
+    assert command.is_frozen
+    assert len(looks) == 3, "one to stop all, and two that are equal"
+
+
 def test_a_process_out_of_reach_or_gone_is_passed_over(command, family, freezer):
     family.add(20)
     family.add(21)
@@ -464,7 +494,7 @@ def test_a_timeout_ends_the_child(start):
     assert pausable.calls == ["thaw"]
 
 
-def test_a_child_that_ignores_term_is_killed_after_its_grace(start, monkeypatch):
+def test_a_stubborn_child_is_killed_after_its_grace(start, monkeypatch):
     monkeypatch.setattr(watched, "_GRACE_S", 0.05)
     request = Cancellation()
     request.request("enough")
@@ -519,14 +549,16 @@ def test_a_child_is_polled_where_its_end_can_not_be_waited_for(start, monkeypatc
     assert begun.out == [b"one\n"]
 
 
-def test_a_pipe_that_stays_open_is_not_waited_for(start):
+def test_a_pipe_that_stays_open_is_not_waited_for(start, monkeypatch):
+    monkeypatch.setattr(watched, "_DRAIN_S", 1e6)
     begun = start("sleep 1000 & echo $!")
     assert begun.watched.follow(None, None, None) is Ending.EXITED
     begun.watched.finish()
     os.kill(int(b"".join(begun.out)), signal.SIGKILL)
 
 
-def test_all_that_is_left_in_a_pipe_is_read(start):
+def test_all_that_is_left_in_a_pipe_is_read(start, monkeypatch):
+    monkeypatch.setattr(watched, "_CHUNK", 10_000)
     begun = start("head -c 60000 /dev/zero; echo end >&2")
     begun.child.wait()
     begun.watched.finish()

@@ -227,9 +227,10 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
 
     An existing branch of that name is left alone unless it leads to this commit: `GitFailed`.
     """
+    refs = f"{commit}:refs/heads/{name}"
     result = _capture_trusting(
-        repository, "-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-        "--no-auto-gc", "--", str(source.git_dir), f"{commit}:refs/heads/{name}",
+        repository, "-c", "protocol.file.allow=always", "fetch", "--no-tags", "--no-write-fetch-head",
+        str(source.git_dir), refs,
     )  # fmt: skip
     if result.exit_code != 0:
         raise git_failure(("fetch",), result)
@@ -237,7 +238,7 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
 
 def branch_commit(repository: UserRepository, name: str) -> str | None:
     """The commit of a branch; None if the branch is missing."""
-    answer = _capture_trusting(repository, "rev-parse", "--verify", f"refs/heads/{name}")
+    answer = _capture_trusting(repository, "rev-parse", f"refs/heads/{name}")
     return answer.stdout.decode().strip() if answer.exit_code == 0 else None
 
 
@@ -260,7 +261,7 @@ def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed
     """The error with git's subcommand and git's last message."""
     output = result.stderr.decode("utf-8", "backslashreplace").strip() or f"exit {result.exit_code}"
     verb = next((part for part in arguments if not part.startswith("-")), "git")
-    return GitFailed(f"git {verb} failed: {output.splitlines()[-1][:300]}", hint="run `loopwright doctor`")
+    return GitFailed(f"git {verb} failed: {output.splitlines()[-1].strip()[:300]}", hint="run `loopwright doctor`")
 
 
 def query(*arguments: str, cwd: Path) -> process.Captured:

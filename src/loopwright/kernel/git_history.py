@@ -28,7 +28,7 @@ class History(msgspec.Struct, frozen=True):
     def resolve(self, revision: str) -> tuple[str, ...]:
         """The commits of a revision or range, excluded commits with a caret; empty if unknown."""
         answer = git.query(f"--git-dir={self.git_dir}", "rev-parse", "--revs-only", revision, cwd=self.git_dir)
-        return tuple(answer.stdout.decode("ascii", "replace").split()) if answer.exit_code == 0 else ()
+        return tuple(answer.stdout.decode().split()) if answer.exit_code == 0 else ()
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """All output of git, for short answers."""

@@ -121,7 +121,8 @@ def test_a_loop_that_was_killed_at_any_writing_system_call_is_resumed(scene, cou
 def test_a_loop_that_was_killed_at_its_completion_completes(scene, count):
     traced = scene.folder / "calls"
     scene.start("strace", "-qq", "-o", traced, "-e", "trace=rename").communicate()
-    in_all = len(re.findall(r"^rename\(", traced.read_text(), re.MULTILINE))
+    # Only the first run of a project makes the journal of runs.
+    in_all = len(re.findall(r"^rename\((?!.*runs\.journal)", traced.read_text(), re.MULTILINE))
     moments = Counter()
     for number in range(in_all - 5, in_all + 1):
         scene.new_loop()
