@@ -18,7 +18,7 @@ pytestmark = pytest.mark.faults
 CALLS = ("write", "fsync", "rename", "mkdir")
 SHARED = ("specs", "changes", "decisions")
 # FAULTS_EVERY=1 kills at each of these calls.
-STEP = 1 if os.environ.get("FAULTS_EVERY") else 3
+STEP = 1 if os.environ.get("FAULTS_EVERY") else 5
 
 
 @pytest.fixture

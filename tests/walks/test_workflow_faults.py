@@ -17,7 +17,7 @@ pytestmark = pytest.mark.faults
 CALLS = ("write", "fsync", "rename")
 # The last calls of a build are those of its settling; FAULTS_EVERY=1 takes more of them.
 LAST = (1, 4) if not os.environ.get("FAULTS_EVERY") else range(1, 16)
-STEP = 1 if os.environ.get("FAULTS_EVERY") else 4
+STEP = 1 if os.environ.get("FAULTS_EVERY") else 6
 
 
 @pytest.fixture
