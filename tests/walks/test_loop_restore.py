@@ -118,5 +118,6 @@ def test_more_iterations_are_given_on_the_way(project):
     run(project, "start", loop_id, code=12)
     run(project, "retry", loop_id, "--max-iterations", "5")
     run(project, "pause", loop_id)
-    run(project, "resume", loop_id, "--max-iterations", "9")
+    revision = str(shown(project, loop_id)["loopwright"]["revision"])
+    run(project, "resume", loop_id, "--max-iterations", "9", "--revision", revision)
     assert (shown(project, loop_id)["status"], shown(project, loop_id)["max_iterations"]) == ("completed", 9)

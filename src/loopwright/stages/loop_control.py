@@ -80,11 +80,14 @@ def lift_holds(
     *,
     budget: Budget = NO_LIMITS,
     task_budget: Budget = NO_LIMITS,
+    max_iterations: int | None = None,
     revision: int | None = None,
 ) -> Loop:
     """Lift every hold that a person can lift, and a budget hold if the new budget allows more."""
     require_person(context.environment, "loop resume")
     with loops_of(context).changing(loop_id, revision=revision) as opened:
+        if max_iterations is not None:
+            opened.apply(e.IterationsGiven(max_iterations=max_iterations), actor())
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
         lifts = _lifted(before, after, now := stamp(context.clock()))

@@ -17,7 +17,6 @@ from loopwright.verbs.loop.control import (
     answer,
     choose,
     complete,
-    give_iterations,
     is_held,
     pause,
     resume,
@@ -60,7 +59,6 @@ def resume_command(
     loop_id: str,
     no_start: bool,
     detach: bool,
-    max_iterations: int | None,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -72,8 +70,6 @@ def resume_command(
     Exit codes: 0 done, paused by a person, or driven by another process; 1 this hold cannot be lifted by `resume`;
     11 still held, or held again; 12 failed; 14 nothing proves the work.
     """
-    if max_iterations is not None:
-        give_iterations(context, loop_id, max_iterations)
     after = resume(context, loop_id, **options)
     if is_held(after) or no_start or has_worker(context, loop_id):
         echo_loop(after, as_json=as_json, brief=True)

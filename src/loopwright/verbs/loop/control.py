@@ -25,7 +25,6 @@ __all__ = [
     "answer",
     "choose",
     "complete",
-    "give_iterations",
     "is_held",
     "new_loop",
     "pause",
@@ -60,12 +59,6 @@ def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, 
     if max_iterations is not None:
         require_person(context.environment, "loop retry --max-iterations")
     return _apply(context, loop_id, c.Retry(max_iterations=max_iterations), revision)
-
-
-def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
-    """Set a new limit of iterations."""
-    require_person(context.environment, "giving a loop more iterations")
-    return _apply(context, loop_id, e.IterationsGiven(max_iterations=most), revision)
 
 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
