@@ -10,13 +10,22 @@ from typing import Any
 import click
 
 from loopwright.cli.language import set_language
-from loopwright.cli.plain import F, command_with_examples, echo, echo_json, echo_json_line, in_workspace, put
+from loopwright.cli.plain import (
+    F,
+    GroupWithExamples,
+    command_with_examples,
+    echo,
+    echo_json,
+    echo_json_line,
+    in_workspace,
+    put,
+)
 from loopwright.stages.context import Context
 from loopwright.wiring.build import build_context
 
 __all__ = [
-    "command_with_examples", "context_of", "echo", "echo_json", "echo_json_line", "in_context", "in_workspace", "put",
-    "setting_option", "with_sandbox_root",
+    "GroupWithExamples", "command_with_examples", "context_of", "echo", "echo_json", "echo_json_line", "in_context",
+    "in_workspace", "put", "setting_option", "with_sandbox_root",
 ]  # fmt: skip
 
 

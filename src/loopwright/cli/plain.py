@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 def command_with_examples(examples: str) -> Callable[[Callable[..., Any]], click.Command]:
     """A command whose help page ends with these examples."""
     return click.command(epilog=f"\b\nExamples:{examples}")
+
+
+class GroupWithExamples(click.Group):
+    """A group whose subcommands show their own lines of the group's examples."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a subcommand with its examples."""
+        super().add_command(cmd, name)
+        called = re.compile(rf"loopwright [a-z ]*\b{cmd.name}\b")
+        lines = [line for line in (self.epilog or "").splitlines() if called.search(line)]
+        cmd.epilog = "\n".join(("\b", "Examples:", *lines))
 
 
 def in_workspace(command: F) -> F:

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from loopwright.cli.language import message, translate
-from loopwright.cli.options import context_of, echo, echo_json, in_context, in_workspace, put
+from loopwright.cli.options import GroupWithExamples, context_of, echo, echo_json, in_context, in_workspace, put
 from loopwright.errors import WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
@@ -42,7 +42,7 @@ Examples:
 """
 
 
-@click.group(invoke_without_command=True, epilog=_EPILOG)
+@click.group(cls=GroupWithExamples, invoke_without_command=True, epilog=_EPILOG)
 @click.option("--session", default="manual", show_default=True, help="Session of the reflection.")
 @click.option(
     "--point",

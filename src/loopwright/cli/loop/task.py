@@ -9,7 +9,7 @@ import click
 
 from loopwright.cli.loop.options import in_loop, task_budget_options
 from loopwright.cli.loop.output import echo_loop
-from loopwright.cli.options import echo, echo_json
+from loopwright.cli.options import GroupWithExamples, echo, echo_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.projection import task_line
 from loopwright.stages.context import Context
@@ -31,6 +31,8 @@ Examples:
   loopwright loop task edit LOOP T-1 --description "write two failing tests"
   loopwright loop task edit LOOP T-1 --usd 2 --retries 1
   loopwright loop task order LOOP T-3 T-1
+  loopwright loop task done LOOP T-2
+  loopwright loop task remove LOOP T-4
   loopwright loop task import LOOP tasks.jsonl
   loopwright loop task generate LOOP --count 5 --dry-run
 """
@@ -40,7 +42,7 @@ _MODE = click.option(
 _TOOL = click.option("--tool", help="Name of an agent, or bash: then the description is the command.")
 
 
-@click.group(epilog=_EPILOG)
+@click.group(cls=GroupWithExamples, epilog=_EPILOG)
 def command() -> None:
     """Manage the tasks of a loop: what to do, in which order, by which agent."""
 

@@ -7,7 +7,7 @@ import sys
 import click
 import msgspec
 
-from loopwright.cli.options import echo, echo_json, in_context
+from loopwright.cli.options import GroupWithExamples, echo, echo_json, in_context
 from loopwright.stages.context import Context
 from loopwright.verbs.workflow.context_notes import notes, remove_note, show_note, write_note
 
@@ -16,10 +16,12 @@ Examples:
   loopwright context add payments "money is in cents, rounding is half even"
   cat notes.md | loopwright context add payments -
   loopwright context list
+  loopwright context show payments
+  loopwright context remove payments
 """
 
 
-@click.group(epilog=_EPILOG)
+@click.group(cls=GroupWithExamples, epilog=_EPILOG)
 def command() -> None:
     """Manage notes on the domains of the project. Agents are told to read them."""
 
