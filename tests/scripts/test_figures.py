@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -28,6 +29,15 @@ def test_the_walks_name_files_that_import_each_other_in_that_order(source):
     assert {"run", "loop start", "build"} <= set(source.walks())
     assert all(len(modules) >= 5 for modules in source.walks().values())
     assert list(source.gaps()) == []
+
+
+def test_every_name_in_the_page_exists_in_the_source(source):
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    named = {part for name in re.findall(r"`(_?[A-Za-z][\w.]*_?[\w.]*)`", page) for part in name.split(".")}
+    text = "\n".join([*(path.read_text() for path in source.files), (ROOT / "pyproject.toml").read_text()])
+    known = set(re.findall(r"\w+", text)) | {path.stem for path in source.files}
+    assert len(named) > 40
+    assert named - known - {"json", "toml", "md", "py", "yaml"} == set()
 
 
 @pytest.mark.parametrize(
