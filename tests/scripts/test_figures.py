@@ -38,6 +38,12 @@ def test_every_name_in_the_page_exists_in_the_source(source):
     known = set(re.findall(r"\w+", text)) | {path.stem for path in source.files}
     assert len(named) > 40
     assert named - known - {"json", "toml", "md", "py", "yaml"} == set()
+    of_file = [*re.findall(r"`(\w+/[\w/]+\.py)`, `(\w+)[`.](?!py)", page), *(
+        (file, name) for name, file in re.findall(r"`(\w+)` in\s+`(\w+/[\w/]+\.py)`", page)
+    )]  # fmt: skip
+    assert len(of_file) > 10
+    root = ROOT / "src" / "loopwright"
+    assert [(file, name) for file, name in of_file if name not in (root / file).read_text()] == []
 
 
 @pytest.mark.parametrize(
