@@ -104,7 +104,8 @@ def _transition(folder: Path) -> Row:
 
 
 def _begin(store: WorkflowStore, slug: str, *, given: bool = False) -> None:
-    store.begin(c.Begin(slug=slug, idea="an idea", profile=PROFILES["standard"]), "bench")
+    with store.beginning(c.Begin(slug=slug, idea="an idea", profile=PROFILES["standard"]), "bench"):
+        pass
     with store.changing(slug) as opened:
         spec = new_spec("Bench", "an idea", slug)
         said = {section.name: "- said" for section in spec.page.sections}
