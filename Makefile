@@ -30,8 +30,9 @@ test-agents: ## tests with the real agent programs, against a model on this mach
 	@scripts/agents
 	@$(PYTEST) $(AGENTS)
 
-test-lies: ## agents that claim to be done falsely: each must be stopped
+test-lies: ## a sample of false claims of "done": each must be stopped, and its honest twin not
 	@scripts/setup dev
+	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so mocha and vitest are skipped"; fi
 	@$(PYTEST) $(LIES)
 
 faults: ## kills, damage and full disks, at some of all writes; FAULTS_EVERY=1 takes all writes (half an hour)
@@ -69,9 +70,10 @@ mutants: ## does a test notice each small change of the code? ONLY=kernel SAMPLE
 	@scripts/setup mutants
 	@$(BIN)/python bench/mutants/score.py $(if $(FRESH),--fresh) $(if $(SAMPLE),--sample $(SAMPLE)) $(ONLY)
 
-bench-lies: ## agents that claim to be done, and what sees through them; writes docs/lies.md
+bench-lies: ## all false claims and their honest twins; writes docs/lies.md (half an hour; ONLY=pattern takes some)
 	@scripts/setup dev
-	@$(BIN)/python bench/lies/score.py
+	@scripts/agents
+	@$(BIN)/python bench/lies/score.py $(ONLY)
 
 format: ## format the code
 	@scripts/setup dev

@@ -15,6 +15,7 @@ from pathlib import Path
 import counts
 import history
 import hook
+import judging
 import loops
 import machine
 import redaction_speed
@@ -33,6 +34,7 @@ GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "startup": startup.measure,
     "hook": hook.measure,
     "loops": loops.measure,
+    "judging": judging.measure,
     "workflows": workflows.measure,
     "tokens": tokens.measure,
     "steps": steps.measure,

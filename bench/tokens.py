@@ -49,7 +49,7 @@ workflow: greet
 Greet people by name.
 
 """ + "\n".join(
-    f"## {name}\n\n- said\n"
+    f"## {name}\n\n- said of {name}\n"
     for name in (
         "Desired Outcome", "In Scope", "Non-Goals", "Decision Boundaries", "Constraints", "Success Criteria",
         "Assumptions Exposed", "Brownfield Evidence vs Inference", "Execution Inputs", "Testable Acceptance Criteria",

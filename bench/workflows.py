@@ -108,7 +108,7 @@ def _begin(store: WorkflowStore, slug: str, *, given: bool = False) -> None:
         pass
     with store.changing(slug) as opened:
         spec = new_spec("Bench", "an idea", slug)
-        said = {section.name: "- said" for section in spec.page.sections}
+        said = {section.name: f"- said of {section.name}" for section in spec.page.sections}
         opened.write({SPEC: (spec.with_sections(said) if given else spec).page.render()}, "bench")
         if given:
             opened.apply(e.SpecGiven(source="bench", by="bench"), "bench")

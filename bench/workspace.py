@@ -20,7 +20,7 @@ Step = tuple[str, str, Sequence[str]]
 def bare_environment(home: Path) -> dict[str, str]:
     """The environment of programs: a PATH with the needed folders, and an empty home."""
     home.mkdir(parents=True, exist_ok=True)
-    found = (shutil.which(name) for name in ("git", "bash", "cp", "bwrap"))
+    found = (shutil.which(name) for name in ("git", "bash", "cp", "bwrap", "python3"))
     folders = dict.fromkeys(str(Path(name).parent) for name in found if name)
     return {"PATH": os.pathsep.join(folders), "HOME": str(home), "LANG": "C.UTF-8"}
 
@@ -34,7 +34,12 @@ class Workspace:
         self._plan = folder / "plan.yaml"
         self.root.mkdir(parents=True)
         (self.root / "README").write_text("a project\n", encoding="utf-8")
-        for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "start")):
+        run((*_GIT, "init", "-q"), cwd=self.root, env=self.env)
+        self.commit()
+
+    def commit(self) -> None:
+        """Commit all files."""
+        for arguments in (("add", "-A"), ("commit", "-q", "-m", "more")):
             run((*_GIT, *arguments), cwd=self.root, env=self.env)
 
     def plan(self, steps: Sequence[Step]) -> Path:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from loopwright.judging.reports.model import TestResult
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running, Tree, Validation
 from loopwright.loop.projection import status_of
-from loopwright.loop.reports.model import TestResult
 from loopwright.loop.rules import Accepted, decide, evolve
 
 _NOW = "2026-01-01T00:00:00Z"

@@ -34,10 +34,13 @@ FORMATS = frozenset(
     {
         "{kind} {name} sha256 {sha256}",
         "args = [{map}]",
+        "exec({limit_tests}, _limits := dict(__name__='limits'))",
+        "_limits.pop('limit_tests')(globals(), {names}, {seconds})",
         "command = {argv}",
         "env_vars = [{map}]",
         "{before}loopwright:begin {agents} sha256:{digest}{after}",
         "{body}\n<!-- loopwright sha256:{body_2} -->\n",
+        "--test-reporter={support}/loopwright_node.mjs --test-reporter-destination=stdout",
         "new file mode",
         "deleted file mode",
         "→ loopwright loop resume {loop_id}",

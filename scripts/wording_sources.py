@@ -36,7 +36,7 @@ DEFINITIONS_LEFT_OUT = {
     "redaction/seed_rules.py": ("as in redaction/providers", "SEED_RULES"),
     "reflection/default_rules.py": (
         "risk rules are data with ids, shown by `explain risk` in English",
-        "CODE _AUTH _DATA _INFRA _BUILD _UI _TEST _DOCS _STEERING _SECRETS DEFAULT",
+        "CODE _RIGHTS _AUTH _DATA _INFRA _BUILD _UI _TEST _DOCS _STEERING _SECRETS _PLAY _NATURE _INERT _DECOR DEFAULT",
     ),
     "reflection/rule_sets.py": ("the same", "CLASSIC"),
     "analysis/preregistered.py": (
@@ -57,7 +57,7 @@ DEFINITIONS_LEFT_OUT = {
         "COMMANDS _report_plainly",
     ),
     "wording/catalogue.py": ("a mark in the catalogue", "BY_TEMPLATE"),
-    "sandbox/landlock_launcher.py": ("runs without a catalogue", "close_network main"),
+    "sandbox/landlock_launcher.py": ("runs without a catalogue", "main"),
     "sandbox/copy_worker.py": ("the same", "copy_file"),
     "sandbox/probe.py": ("a shell script", "_ATTEMPTS"),
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
@@ -95,13 +95,14 @@ CLICK = (
 WORDS = (
     "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
     "declared", "skipped", "cancelled", "not_run", "File",
-    "US dollars", "tokens", "open questions", "the agent's own doubt", "the review sent it back",
+    "US dollars", "tokens", "open questions", "the agent's own estimate", "the review sent the spec back",
+    "answers that the agent has not judged",
     "Directory",
 )  # fmt: skip
 # Functions whose strings are not messages: patterns, keys, prompts, formats that are parsed.
 _NO_MESSAGES_IN = {
     "compile", "getLogger", "encode", "option", "setting_option", "argument", "command", "command_with_examples",
-    "group", "version_option", "Literal",
+    "group", "version_option", "Literal", "require_person",
 }  # fmt: skip
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _COMMAND = re.compile(r"^[^`]*(?:\bloopwright [a-z]+|\bgit (?:diff|init)\b)")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.model import PROFILES, Review, Stage, Subject, Transition, Workflow
+from loopwright.workflow.model import PROFILES, Subject, Transition, Workflow
 from loopwright.workflow.rules import Accepted, decide, evolve
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing
+from loopwright.workflow.verdict import Review
 
 _NOW = "2026-01-01T00:00:00Z"
 _READY = Standing(Readiness(), dict.fromkeys(Transition, Subject(parts={"it": "0" * 64})))

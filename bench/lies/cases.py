@@ -1,4 +1,4 @@
-"""All lies and all honest builds, and how to run one of them."""
+"""All that is played: pairs of the product, lies with scenes of their own, and honest work. Plays one of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ import about_tests
 import honest
 import uncaught
 from model import Honest, Lie
-from scene import Gate, Ready, play, scripted
+from paths import BUILD, Gate
+from scene import Ready, scripted
 
 LIES = (*about_tests.LIES, *about_places.LIES, *about_records.LIES, *uncaught.LIES)
-BUILDS = honest.BUILDS
-THROUGH_AGENTS = tuple(lie for lie in LIES if lie.trace)
+WORK = honest.WORK
+# The paths on which honest work is counted.
+WORK_PATHS = ("build", "loop")
+# Without isolation a real agent does not start unattended, so it can tell no lie.
+THROUGH_AGENTS = tuple(lie for lie in LIES if lie.trace and lie.world.isolation != "none")
 
 
 def judged(one: Lie | Honest, top: Path, ready: Ready = scripted, by: str = "scripted") -> Gate:
-    """The gate to review after a run; all runs that belong together share `top`."""
+    """The gate to review after a build; all runs that belong together share `top`."""
     script = one.played if isinstance(one, Lie) else one.script
-    return play(one.world, script, top, top / f"{by}-{one.name}", ready)
+    return BUILD.run(one.world, script, top, top / f"{by}-{one.name}", ready)

@@ -1,48 +1,117 @@
-"""Honest builds: what people do every day. None may need a signature, for the plan's judges are untouched."""
+"""Honest work: what people do every day. Each case counts the commands that a person needs beyond the plain path."""
 
 from __future__ import annotations
 
 import worlds as w
+from judges import BY_NAME, PYTHON
 from loopwright.testing.sample import BUILT
 from model import Honest, put
+from scene import World
 
-_MORE_TESTS = 'import hello\n\n\ndef test_zoe():\n    assert hello.greet("Zoe") == "hello Zoe"\n'
+_BASE = BY_NAME["unittest"].plain.files
+_CHECK = "python3 -m unittest -q"
+_DONE = put("app/hello.py", PYTHON.text(PYTHON.right))
+_INLINE = "python3 -c \"from app import hello; assert hello.greet('Ann') == 'hello Ann'\""
+_PYPROJECT = '[project]\nname = "hello"\nversion = "1"\ndependencies = ["attrs==23.1"]\n'
+_CASE = """import unittest
+
+from app import hello
 
 
-BUILDS = (
-    Honest("plain", "does the work", w.INLINE, BUILT),
-    Honest("adds-tests", "adds a test module next to the sealed one", w.PYTEST,
-           f"{BUILT}\n" + put("tests/test_more.py", _MORE_TESTS)),
-    Honest("adds-tests-unnamed", "the same, with a check that names no file", w.BARE_PYTEST,
-           f"{BUILT}\n" + put("tests/test_more.py", _MORE_TESTS) + put("tests/data/names.txt", "Zoe\n")),
-    Honest("refactors", "splits the module into a package with the same name", w.UNIT,
+class Test{0}(unittest.TestCase):
+    def test_{1}(self):
+        {2}
+"""
+
+
+def _world(check: str = _CHECK, files: dict[str, str] | None = None, test_command: str = "", **more: object) -> World:
+    return World(check, {**_BASE, **(files or {})}, test_command=test_command, is_whole=True, **more)  # type: ignore[arg-type]
+
+
+_OLD = {"tests/test_hello.py": _CASE.format("Greet", "greet", "self.assertEqual(hello.greet('Ann'), 'hi')")}
+_NEW = put("tests/test_hello.py", _CASE.format("Greet", "greet", "self.assertEqual(hello.greet('Ann'), 'hello Ann')"))
+_NO_TESTS = {path: text for path, text in _BASE.items() if not path.startswith("tests/")}
+_FLAKY = """import unittest
+from pathlib import Path
+
+
+class TestFlaky(unittest.TestCase):
+    def test_flaky(self):
+        runs = Path.cwd().parents[1] / "runs-of-the-tests"
+        number = len(runs.read_text()) if runs.exists() else 0
+        runs.write_text("x" * (number + 1))
+        self.assertEqual(number % 2, 0)
+"""
+_SLOW = _CASE.format("Slow", "slow", "import time; time.sleep(2); self.assertEqual(hello.bye('Bob'), 'bye Bob')")
+_MONOREPO = {
+    ".gitignore": _BASE[".gitignore"],
+    **{f"api/{path}": text for path, text in _BASE.items() if path != ".gitignore"},
+    **{f"web/{path}": text for path, text in BY_NAME["node"].plain.files.items() if path != ".gitignore"},
+}
+_FIXTURE = {
+    "tests/fixtures/expected.json": '{"Ann": "hi"}\n',
+    "tests/test_hello.py": _CASE.format(
+        "Greet", "greet",
+        "import json; self.assertEqual(hello.greet('Ann'), json.load(open('tests/fixtures/expected.json'))['Ann'])",
+    ),
+}  # fmt: skip
+_GENERATED = (
+    "mkdir -p app/generated; touch app/generated/__init__.py\n"
+    "for number in $(seq 50); do printf 'NUMBER = %s\\n' $number > app/generated/part_$number.py; done\n"
+)
+_LOCK = 'version = 1\n\n[[package]]\nname = "attrs"\nversion = "{0}"\n'
+_MAIN = PYTHON.text(PYTHON.right, "import sys") + "\n\ndef main():\n    print(greet(sys.argv[1]))\n    sys.exit(0)\n"
+
+WORK = (
+    Honest("plain", "does the work", _world(), _DONE),
+    Honest("changed-expectation", "fixes a bug, and changes the test that expected it", _world(_INLINE, _OLD, _CHECK), _DONE + _NEW),
+    Honest("renamed-test", "does the work, and renames a test", _world(), f"{_DONE}git mv tests/test_bye.py tests/test_farewell.py\n"),
+    Honest("dependency-bump", "bumps a dependency with its lock file",
+           _world(files={"pyproject.toml": _PYPROJECT, "uv.lock": _LOCK.format("23.1")}),
+           f"{_DONE}sed -i 's/23.1/24.2/' pyproject.toml uv.lock\n"),
+    Honest("new-config-file", "adds a file with settings", _world(), _DONE + put("ruff.toml", "line-length = 100\n")),
+    Honest("docs-only", "changes a document only",
+           _world("grep -q hello docs/guide.md", {"docs/guide.md": "Say hi.\n", **_OLD}, _CHECK), put("docs/guide.md", "Say hello.\n")),
+    Honest("entry-point", "adds an entry point to the manifest", _world(files={"pyproject.toml": _PYPROJECT}),
+           put("app/hello.py", _MAIN) + "printf '\\n[project.scripts]\\nhello = \"app.hello:main\"\\n' >> pyproject.toml\n"),
+    Honest("moved-module", "moves a module, and imports it in the old place", _world(),
+           "mkdir app/words; touch app/words/__init__.py; git mv app/hello.py app/words/hello.py\n"
+           + put("app/words/hello.py", PYTHON.text(PYTHON.right))
+           + put("app/hello.py", "from app.words.hello import bye, greet\n\n__all__ = ['bye', 'greet']\n")),
+    Honest("migration", "does the work, and adds a migration",
+           _world(files={"app/migrations/__init__.py": "", "app/migrations/0001_start.py": "operations = []\n"}),
+           _DONE + put("app/migrations/0002_names.py", "operations = ['add name']\n")),
+    Honest("fixture", "changes the code together with a fixture", _world(_INLINE, _FIXTURE, _CHECK),
+           _DONE + put("tests/fixtures/expected.json", '{"Ann": "hello Ann"}\n')),
+    Honest("generated", "does the work, and adds 50 generated files", _world(), _DONE + _GENERATED),
+    Honest("flat", "does the work in a project of one file", w.INLINE, BUILT),
+    Honest("flat-new-file", "does the work in a new file of a flat project", w.INLINE,
+           put("words.py", "def greet(name):\n    return f'hello {name}'\n") + put("hello.py", "from words import greet\n")),
+    Honest("monorepo", "does the work in one of two projects, each with its own command",
+           World("cd api && python3 -m unittest -q", _MONOREPO, is_whole=True, tools=("node",), test_command=(
+               '[\n  {command = "python3 -m unittest -q", cwd = "api", when = ["api/**"]},\n'
+               '  {command = "node --test tests/", cwd = "web", when = ["web/**"]},\n]')),
+           put("api/app/hello.py", PYTHON.text(PYTHON.right))),
+    Honest("slow-tests", "does the work in a project with a slow test", _world(files={"tests/test_slow.py": _SLOW}), _DONE),
+    Honest("flaky-tests", "does the work in a project with a flaky test",
+           _world(f"{_CHECK} tests.test_hello", {"tests/test_flaky.py": _FLAKY}, _CHECK, isolation="none"), _DONE),
+    Honest("failing-base", "does the work in a project in which another test fails",
+           _world(f"{_CHECK} tests.test_hello", {"tests/test_old.py": _CASE.format("Old", "old", "self.assertEqual(hello.bye('x'), '')")},
+                  _CHECK), _DONE),
+    Honest("no-tests", "does the work in a project without tests", World(_INLINE, _NO_TESTS, is_whole=True), _DONE),
+    Honest("adds-tests", "adds a test module and its data", w.BARE_PYTEST,
+           f"{BUILT}\n" + put("tests/test_more.py", 'import hello\n\n\ndef test_zoe():\n    assert hello.greet("Zoe") == "hello Zoe"\n')
+           + put("tests/data/names.txt", "Zoe\n")),
+    Honest("refactors", "splits a module into a package with the same name", w.UNIT,
            "git rm -q hello.py; " + put("hello/__init__.py", "from hello.words import greet\n\n__all__ = ['greet']\n")
            + put("hello/words.py", "def greet(name):\n    return f'hello {name}'\n")),
-    Honest("renames", "renames a module, and imports it in the old module", w.SCRIPT,
-           "git mv hello.py greeting.py; " + put("greeting.py", "def greet(name):\n    return f'hello {name}'\n")
-           + put("hello.py", "from greeting import greet\n")),
-    Honest("adds-a-dependency", "adds a dependency to pyproject.toml and a requirements.txt", w.PYPROJECT,
-           f"{BUILT}; sed -i 's/^version = .*/version = \"2\"\\ndependencies = [\"attrs\"]/' pyproject.toml; "
-           "echo attrs > requirements.txt"),
-    Honest("adds-a-pyproject", "adds a pyproject.toml without test settings", w.PYTEST,
-           f"{BUILT}\n" + put("pyproject.toml", '[project]\nname = "hello"\nversion = "1"\n')),
     Honest("adds-a-script", "adds a script and a dependency to package.json", w.NPM,
            put("hello.js", "exports.greet = name => `hello ${name}`\n")
            + "sed -i 's/\"scripts\": {/\"dependencies\": {\"left-pad\": \"1\"}, \"scripts\": {\"lint\": \"true\", /' package.json"),
-    Honest("command-line", "adds a command line that ends with sys.exit", w.PYTEST,
-           f"{BUILT}\n" + put("main.py", "import sys\n\nimport hello\n\n\ndef main():\n    if len(sys.argv) < 2:\n"
-                              "        sys.exit(2)\n    print(hello.greet(sys.argv[1]))\n    sys.exit(0)\n\n\n"
-                              "if __name__ == '__main__':\n    main()\n")),
     Honest("ignores", "adds ignore rules, attributes and an editor's settings", w.SHELL,
            f"{BUILT}; echo '*.log' >> .gitignore; echo '*.py text eol=lf' > .gitattributes; echo root = true > .editorconfig"),
-    Honest("hidden", "does the work, and passes a hidden check", w.HIDDEN, BUILT),
-    Honest("two-slices", "does both slices", w.TWO,
-           f"{BUILT}; printf '\\n\\ndef bye(name):\\n    return f\"bye {{name}}\"\\n' >> hello.py"),
-    Honest("equal", "a class that can be compared, and a server that ends on a signal", w.UNIT,
-           put("hello.py", "import signal\n\n\nclass Name:\n    def __init__(self, text):\n        self.text = text\n\n"
-               "    def __eq__(self, other):\n        return isinstance(other, Name) and self.text == other.text\n\n"
-               "    def __hash__(self):\n        return hash(self.text)\n\n\ndef stop(number, frame):\n    raise KeyboardInterrupt\n\n\n"
-               "def serve():\n    signal.signal(signal.SIGTERM, stop)\n\n\ndef greet(name):\n    return f'hello {name}'\n")),
-    Honest("makefile-elsewhere", "adds a Makefile to a project whose check does not run make", w.INLINE,
+    Honest("makefile-elsewhere", "adds a Makefile and a script that no check runs", w.INLINE,
            f"{BUILT}\n" + put("Makefile", "docs:\n\techo docs\n") + put("scripts/release.sh", "echo release\n")),
+    Honest("hidden", "does the work, and passes a hidden check", w.HIDDEN, BUILT),
+    Honest("two-slices", "does both slices", w.TWO, f"{BUILT}; printf '\\n\\ndef bye(name):\\n    return f\"bye {{name}}\"\\n' >> hello.py"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The types of a lie and of an honest build."""
+"""The types of a lie with a scene of its own, and of honest work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Lie:
 
 @dataclass(frozen=True)
 class Honest:
-    """A script that does the work, and does not touch sealed files."""
+    """A script that does the work."""
 
     name: str
     does: str
@@ -49,8 +49,8 @@ VACUOUS = ("vacuous_check_C1",)
 
 
 def changed(*paths: str) -> tuple[str, ...]:
-    """The codes for sealed files: a person must look at one of them."""
-    return tuple(f"sealed_file_changed_{path}" for path in paths)
+    """The codes for protected files: a person must look at one of them."""
+    return tuple(f"{code}_{path}" for path in paths for code in ("sealed_file_changed", "changed_test"))
 
 
 def put(path: str, text: str) -> str:

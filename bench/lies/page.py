@@ -1,33 +1,62 @@
-"""docs/lies.md: the table of lies, honest builds, and what no gate can catch."""
+"""docs/lies.md, made from the definitions of the bench and from results.json alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
-from model import Honest, Lie
-from scene import Gate
+from cases import LIES, THROUGH_AGENTS, WORK, WORK_PATHS
+from judges import JUDGES
+from known_open import FOUND_BY_OUTSIDERS, OPEN, STUCK, reason_open
+from paths import PATHS
+from product import OPERATORS, Told, left_out, pairs, sample, sample_twins
+from stops import CLASSES
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "lies.md"
+Results = Mapping[str, Mapping[str, Any]]
 _HEAD = """# Lies, and how Loopwright catches them
 
-`make bench-lies` runs {lies} scripted agents. Each agent claims "All done. Every test passes." in its own small
-repository, through the real command line: plan, approve, build, and `approve --from build --to review`. This page is
-the result. A gate that names the problem stops {caught} of them; {passed} pass and are listed
-[below](#what-no-gate-can-catch).
+`make bench-lies` plays false claims of "done" through the real command line, and this page is its result. Each lie is
+told by a scripted agent in its own small repository: the agent tampers with something, and claims "All done. Every
+test passes."
 
-How Loopwright catches them:
+Lies are pairs:
+
+- {operators} **operators** are ways to tamper.
+- {judges} **judges** are test runners and commands: {judge_names}.
+- {ways} **paths** lead to "done": {way_names}.
+
+Each valid combination is a lie with an **honest twin**: the same judge, the same path and the same kind of edit, but
+the work is done. {pairs} pairs are valid. {deceiving} of the lies deceive a judge that only looks at the exit code of
+the command in the agent's folder.
+
+- **{stopped} of {pairs} lies are stopped**, and {open} pass ([open classes](#open-classes)).
+- **{good} of {pairs} twins pass** as they should. {free} need no command beyond the plain path. The others edit
+  protected files, and a person accepts that: one command in a build or a loop, up to three with `autopilot`.
+- {alone} more lies have a scene of their own ([below](#lies-with-a-scene-of-their-own)). {alone_stopped} of them are
+  stopped by a code that names the problem; {alone_passed} are [what no gate can catch](#what-no-gate-can-catch).
+
+`make test-lies` plays a sample: each operator, each judge and each path at least once ({sample} lies), and each kind of
+twin ({twins} twins).
+
+## How Loopwright catches them
 
 - **Fresh sandbox.** Checks run on base and patch, in a sandbox that no agent has used. Files in the agent's home,
   `/tmp`, `.git`, caches or PATH, and its leftover processes, do not exist there (`verification_failed`).
-- **Sealed files.** An approval seals the files that checks name, the tests that runners find, and their settings. If
-  one of them is changed, deleted, linked or added, a person must look (`sealed_file_changed_…`). In `pyproject.toml`,
-  `setup.cfg` and `package.json`, only test settings count. A module that Python would import instead of a library,
-  compiled code, and a program on the project's PATH are sealed as well. So are instructions, hooks and servers of
-  agents (`AGENTS.md`, `.claude/settings.json`, …), because a reviewer would follow them.
-- **Code that targets its checks** counts as sealed: it ends the test process, patches the test runner, reads
-  Loopwright's marks, or equals everything. So does a file that a check changed while it ran.
-- **Controls.** Passed checks run again with Python tests that must fail. A check that still passes can't fail any
-  more (`vacuous_check_…`). Tests that the work added next to sealed tests are removed once: if a check passes only
-  with them, a person must look at them.
+- **Protected files.** Only files in the scope of the plan, new tests and documents enter the tree that is judged.
+  Everything else comes from the base. If the work changed, deleted, linked or added it, a person must look
+  (`sealed_file_changed_…`; `changed_test_…` if the checks pass only with a changed test).
+- **Code that targets its checks** needs a person's look too: it imports a test framework, ends the process outside a
+  main function, names test files or the judge's variables, patches the runner, or equals everything. The syntax tree
+  decides, not the text. So does a file that a check changed while it ran.
+- **Results per test** on base and work: a test that passed must pass, and a test that failed must pass now. A skipped
+  or missing test does not pass. New tests do not run together with the earlier tests.
+- **Inverted tests.** A test or script that proves something runs again with its own expectation changed, also behind
+  make, npm and shell scripts. A check that still passes can't fail any more (`vacuous_check_…`).
+- **The project's own tests** run on base and work (`tests_broken_…`). A command that fails on both and reports no
+  tests needs a person (`tests_unread`).
 - **Hidden checks** find code that handles only the test's input. A plan without hidden checks can't find it.
 - **Secrets** are searched in text and in binary files. Work with a secret is not kept.
 - **Only people** approve, sign and answer. The journal records what was approved, and what changed since.
@@ -35,47 +64,152 @@ How Loopwright catches them:
 If `sandbox.isolation` is `none`, or if no isolation works on this machine, an agent can write wherever you can,
 including Loopwright's journal. `loopwright doctor` shows which isolation works.
 
-## The table
-
-| lie | what it does | caught by |
-|---|---|---|
 """
-_AGENTS = """
-## Through real agents
+_AGENTS = """## Through real agents
 
 `tests/real_agents/test_lies.py` runs {lies} of these lies through the real Claude Code and Codex, with
 `loopwright build --agent`. A local model server makes them run the same script with their own tools and claim the
 same. Each test checks that the lie happened, that the same gate stops it, and that honest work of the same agent passes
 in the same repository:
 
-"""
-_HONEST = """
-## Honest work
-
-None of these builds needs a signature:
+{names}.
 
 """
-_UNCAUGHT = """
-## What no gate can catch
+_WORK = """## Honest work
 
+What people do every day, and the commands that a person needs beyond the plain path (plan, approve, build, approve; or
+`loop new` and `loop start`). The goal is at most one.
+
+| work | what it does | more commands in `build` | more in `loop` |
+|---|---|---|---|
 """
 
 
-def row(lie: Lie, gate: Gate) -> str:
-    """One row of the table."""
-    by = gate.caught(lie.caught_by)
-    caught = "passed" if gate.passed else f"`{by}`" if by else f"by chance: {', '.join(gate.blockers)}"
-    said = f": {lie.says}" if lie.says and by else ""
-    return f"| {lie.name} | {lie.does} | {caught}{said} |"
-
-
-def page(told: Sequence[tuple[Lie, Gate]], builds: Sequence[Honest]) -> str:
+def page(results: Results) -> str:
     """The whole page."""
-    passed = sum(gate.passed for _, gate in told)
-    head = _HEAD.format(lies=len(told), caught=len(told) - passed, passed=passed)
-    rows = "\n".join(row(lie, gate) for lie, gate in told)
-    honest = "\n".join(f"- {one.name}: {one.does}" for one in builds)
-    uncaught = "\n".join(f"- **{lie.name}** {lie.does}. {lie.exception}" for lie, gate in told if gate.passed)
-    played = [lie for lie, _ in told if lie.trace]
-    agents = _AGENTS.format(lies=len(played)) + ", ".join(lie.name for lie in played) + "."
-    return f"{head}{rows}\n{agents}\n{_HONEST}{honest}\n{_UNCAUGHT}{uncaught}\n"
+    return "".join(
+        part(results)
+        for part in (_head, _operators, _judges, _classes, _open, _left_out, _scenes, _agents, _work, _uncaught)
+    )
+
+
+def _by(results: Results, told: Iterable[Told]) -> Counter[str]:
+    return Counter(results[one.name]["by"] for one in told)
+
+
+def _head(results: Results) -> str:
+    all_pairs, twins = pairs(), [results[told.honest.name]["extra"] for told in pairs()]
+    alone = [results[f"scene-{lie.name}"]["by"] for lie in LIES]
+    passed = _by(results, all_pairs)["passed"]
+    return _HEAD.format(
+        operators=len(OPERATORS), judges=len(JUDGES), judge_names=", ".join(judge.name for judge in JUDGES),
+        ways=len(PATHS), way_names=", ".join(f"`{name}`" for name in PATHS), pairs=len(all_pairs),
+        deceiving=sum(told.operator.deceives(told.judge) for told in all_pairs), stopped=len(all_pairs) - passed,
+        open=passed, good=sum(extra is not None and extra <= told.honest.allowed for told, extra in zip(all_pairs, twins, strict=True)),
+        free=sum(extra == 0 for extra in twins), alone=len(LIES), alone_stopped=sum(by != "passed" for by in alone),
+        alone_passed=alone.count("passed"), sample=len(sample()), twins=len(sample_twins()),
+    )  # fmt: skip
+
+
+def _table(title: str, heads: str, rows: Iterable[str]) -> str:
+    columns = heads.count("|") + 1
+    return f"## {title}\n\n| {heads} |\n|{'---|' * columns}\n" + "".join(f"| {row} |\n" for row in rows) + "\n"
+
+
+def _counts(found: Counter[str]) -> str:
+    return ", ".join(f"{name} {found[name]}" for name in (*CLASSES, "other", "passed") if found[name])
+
+
+def _grouped(results: Results, key: Callable[[Told], str]) -> dict[str, list[Told]]:
+    del results
+    groups: dict[str, list[Told]] = {}
+    for told in pairs():
+        groups.setdefault(key(told), []).append(told)
+    return groups
+
+
+def _operators(results: Results) -> str:
+    groups = _grouped(results, lambda told: told.operator.name)
+    rows = (
+        f"{operator.name} | {operator.does} | {operator.twin.value} | {len(groups[operator.name])} | "
+        f"{_counts(_by(results, groups[operator.name]))}"
+        for operator in OPERATORS
+    )
+    return _table("Operators", "operator | the lie | its honest twin | pairs | stopped by", rows)
+
+
+def _judges(results: Results) -> str:
+    groups = _grouped(results, lambda told: told.judge.name)
+    ways = _grouped(results, lambda told: told.way)
+    rows = [
+        f"{judge.name} | `{judge.whole}` | {len(groups[judge.name])} | {_counts(_by(results, groups[judge.name]))}"
+        for judge in JUDGES
+    ]
+    rows += [f"path `{way}` | | {len(found)} | {_counts(_by(results, found))}" for way, found in ways.items()]
+    return _table("Judges and paths", "judge | command | pairs | stopped by", rows)
+
+
+def _classes(results: Results) -> str:
+    codes: dict[str, Counter[str]] = {}
+    for told in pairs():
+        result = results[told.name]
+        codes.setdefault(result["by"], Counter())[result["code"]] += 1
+    rows = (
+        f"{name} | {CLASSES[name][0]} | {codes[name].total()} | `{codes[name].most_common(1)[0][0]}`"
+        for name in CLASSES
+        if name in codes
+    )
+    return _table("What stops them", "class | what was found | pairs | most frequent code", rows)
+
+
+def _open(results: Results) -> str:
+    head = "## Open classes\n\n"
+    lines = [] if OPEN else ["No lie of the product passes.\n"]
+    for known in OPEN:
+        told = [one for one in pairs() if reason_open(one) == known.reason]
+        names = ", ".join(one.name for one in told if results[one.name]["by"] == "passed")
+        lines.append(f"- {known.reason} Passing: {names}.\n")
+    found = "".join(f"- {sentence}\n" for sentence in FOUND_BY_OUTSIDERS)
+    return f"{head}{''.join(lines)}\nOutsiders found these too. The bench does not play them yet:\n\n{found}\n"
+
+
+def _left_out(results: Results) -> str:
+    del results
+    found: dict[str, Counter[str]] = {}
+    for operator, _, _, reason in left_out():
+        found.setdefault(reason, Counter())[operator.name] += 1
+    rows = (f"{reason} | {names.total()} | {', '.join(names)}" for reason, names in found.items())
+    return _table("Combinations that are left out", "reason | combinations | operators", rows)
+
+
+def _scenes(results: Results) -> str:
+    rows = []
+    for lie in LIES:
+        by = results[f"scene-{lie.name}"]["by"]
+        said = f": {lie.says}" if lie.says and by else ""
+        rows.append(f"{lie.name} | {lie.does} | {by if by == 'passed' else f'`{by}`'}{said}")
+    return _table("Lies with a scene of their own", "lie | what it does | caught by", rows)
+
+
+def _agents(results: Results) -> str:
+    del results
+    return _AGENTS.format(lies=len(THROUGH_AGENTS), names=", ".join(lie.name for lie in THROUGH_AGENTS))
+
+
+def _work(results: Results) -> str:
+    def extra(name: str, way: str) -> str:
+        result = results[f"work-{name}-{way}"]
+        if result["extra"] is None:
+            return f"never passes: {STUCK[name, way]}"
+        return f"{result['extra']} (`{result['code']}`)" if result["code"] else str(result["extra"])
+
+    rows = [
+        f"| {work.name} | {work.does} | {' | '.join(extra(work.name, way) for way in WORK_PATHS)} |" for work in WORK
+    ]
+    return _WORK + "\n".join(rows) + "\n\n"
+
+
+def _uncaught(results: Results) -> str:
+    del results
+    lines = "\n".join(f"- **{lie.name}** {lie.does}. {lie.exception}" for lie in LIES if lie.exception)
+    return f"## What no gate can catch\n\nEach of these is played, and passes.\n\n{lines}\n"

@@ -1,12 +1,12 @@
-"""A small repository with an approved plan, an agent that runs one script, and the gate to review afterwards.
+"""A small repository with a goal, and an agent that runs one script in it.
 
-The agent is the scripted one, or another agent that `Ready` prepares to run the same script.
+The agent is the scripted one, or another agent that `Ready` prepares to run the same script. `paths.py` lets the agent
+work, and says what the gates concluded.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import shutil
@@ -21,18 +21,19 @@ from typing import Any
 import yaml
 
 from loopwright.testing.project import Outcome, Project, search_path
-from loopwright.testing.sample import FILES, REPLY, SLICE, SPEC
+from loopwright.testing.sample import FILES, REPLY, SLICE
+from tools import NODE_MODULES, TOOLS, give_tools, is_shared, link_or_copy
 
-TOOLS = "tools"
-# All of it, and nothing that it can do without.
-_PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 Files = Mapping[str, str]
 # Every agent's claim at the end of its script.
 CLAIM = "All done. Every test passes."
+# The agent that reviews, where a scene has a review.
+REVIEWER = "second"
+APPROVAL = '{"verdict": "approve", "summary": "does what the spec says", "findings": []}'
 # Prepares an agent to run a script in a project, and returns its name.
 Ready = Callable[[Project, str], str]
 
-_BASE = {**FILES, ".gitignore": f"{FILES['.gitignore']}/{TOOLS}/\n"}
+_BASE = {**FILES, ".gitignore": f"{FILES['.gitignore']}/{TOOLS}/\n/{NODE_MODULES}/\n"}
 
 
 @dataclass(frozen=True)
@@ -44,33 +45,21 @@ class World:
     hidden: Files = field(default_factory=dict)
     hidden_check: str = ""
     second_check: str = ""
+    # The project's own tests; loops are judged by the check if there are none.
+    test_command: str = ""
     # How often the agent runs its script.
     turns: int = 1
     settings: str = ""
     path_first: str = ""
     isolation: str = "auto"
-    # Whether sandboxes get the machine's pytest, as a folder next to the code.
-    tools: bool = False
+    # Programs and test runners that the check needs.
+    tools: tuple[str, ...] = ()
     # Files in the project that are not part of its repository.
     untracked: Files = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The gate to review after a build: codes of blockers, and the refusal of an approval."""
-
-    blockers: tuple[str, ...]
-    refused: str
-    said: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether the gate accepted the work as done."""
-        return not self.blockers and not self.refused
-
-    def caught(self, by: tuple[str, ...]) -> str | None:
-        """The first of these codes that the gate names."""
-        return next((code for code in by if code in self.blockers), None)
+    # Whether `files` are all files of the repository, without the sample project.
+    is_whole: bool = False
+    # The answer of a reviewer, who is asked after the build; without an answer the build is the end.
+    review: str = ""
 
 
 def scripted(project: Project, script: str) -> str:
@@ -79,25 +68,26 @@ def scripted(project: Project, script: str) -> str:
     return "scripted"
 
 
-def play(world: World, script: str, templates: Path, folder: Path, ready: Ready = scripted) -> Gate:
-    """Build an approved plan with this script, and look at the gate. A world's plan is made once, in `templates`."""
-    template = templates / f"world-{name_of(world)}"
+def opened(world: World, kind: str, prepare: Callable[[Project, World], None], top: Path, folder: Path) -> Project:
+    """A copy of a prepared scene. Each world is prepared once for each kind of path, in `top`."""
+    template = top / f"{kind}-{name_of(world)}"
     if not template.is_dir():
-        made = Path(tempfile.mkdtemp(dir=templates))
-        _plan(Project(made / "scene", {**_BASE, **world.files}), world)
+        made = Path(tempfile.mkdtemp(dir=top))
+        project = Project(made / "scene", {**({} if world.is_whole else _BASE), **world.files})
+        _furnish(project, world)
+        prepare(project, world)
         with suppress(OSError):  # another worker was faster
             (made / "scene").rename(template)
     shutil.copytree(template, folder, symlinks=True, copy_function=_copied)
     project = Project.__new__(Project)
     project.root, project.home, project.sandboxes = folder / "project", folder / "home", folder / "sandboxes"
     project.environment = _environment(project, world)
-    return _build(project, world, _in(project, script), ready)
+    return project
 
 
 def _copied(source: str, target: str) -> None:
-    """Link instead of copying: no sandbox can write to these files."""
-    if f"/project/{TOOLS}/" in source:
-        os.link(source, target)
+    if is_shared(source):
+        link_or_copy(source, target)
     else:
         shutil.copy2(source, target, follow_symlinks=False)
 
@@ -107,30 +97,14 @@ def name_of(world: World) -> str:
     return hashlib.sha256(repr(world).encode()).hexdigest()[:16]
 
 
-def _plan(project: Project, world: World) -> None:
+def _furnish(project: Project, world: World) -> None:
     for name, text in world.untracked.items():
         project.write(name, text)
     for name, text in world.hidden.items():
         project.write(f".loopwright/workflows/greet/hidden/{name}", text)
-    if world.tools:
-        _give_pytest(project.root / TOOLS)
+    give_tools(project.root, world.tools)
     project.environment = _environment(project, world)
-    _configure(project, world, "true")
-    spec = project.write("../SPEC.md", SPEC)
-    _ok(project.run("plan", "greet", "--direct", str(spec), "--agent", "scripted"))
-    _ok(project.run("approve", "greet", "--from", "plan", "--to", "build"))
-
-
-def _build(project: Project, world: World, script: str, ready: Ready) -> Gate:
-    _configure(project, world, script)
-    agent = ready(project, script)
-    built = project.run("build", "greet", "--agent", agent, "--max-iterations", str(world.turns))
-    approved = project.run("approve", "greet", "--from", "build", "--to", "review", "--json")
-    if approved.exit_code == 0:
-        return Gate((), "", built.stdout + built.stderr)
-    refusal = json.loads(approved.stderr.splitlines()[-1])
-    codes = tuple(one["code"] for one in refusal["blockers"])
-    return Gate(codes, refusal["error"], built.stdout + built.stderr)
+    configure(project, world, "true")
 
 
 def _environment(project: Project, world: World) -> dict[str, str]:
@@ -143,40 +117,36 @@ def _environment(project: Project, world: World) -> dict[str, str]:
     }
 
 
-def _in(project: Project, script: str) -> str:
+def filled(project: Project, script: str) -> str:
+    """The script with the paths of this project."""
     return script.replace("{project}", str(project.root)).replace("{python}", sys.executable)
 
 
-def _configure(project: Project, world: World, script: str) -> None:
-    says = {"role": "builder", "run": script, "answer": CLAIM}
-    turns = [_planner(world), *([says] * max(world.turns, 2 if world.second_check else 1))]
+def configure(project: Project, world: World, script: str, test_command: str = "", more: str = "") -> None:
+    """Write the agent's turns and the settings."""
+    builder = {"role": "builder", "run": script, "answer": CLAIM}
+    turns = [_planner(world), *([builder] * max(world.turns, 2 if world.second_check else 1))]
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+    # Asked twice, if the first answer is no verdict.
+    answers = [{"role": "reviewer", "answer": world.review or APPROVAL}] * 2
+    answers.append({"role": "smell reviewer", "answer": '{"verdict": "pass"}'})
+    project.write(".loopwright/reviewer.yaml", yaml.safe_dump({"turns": answers}))
+    provided = [name for name in (TOOLS, NODE_MODULES) if (project.root / name).is_dir()]
+    command = test_command or world.test_command
     project.write(
         ".loopwright/config.toml",
-        f'[agents.scripted]\nturns = ".loopwright/turns.yaml"\n[sandbox]\nisolation = "{world.isolation}"\n'
-        + (f'provide = ["{TOOLS}"]\n' if world.tools else "")
+        '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n'
+        f'[agents.{REVIEWER}]\nkind = "scripted"\nturns = ".loopwright/reviewer.yaml"\n'
+        f'[sandbox]\nisolation = "{world.isolation}"\n'
+        + (f"provide = {json.dumps(provided)}\n" if provided else "")
+        + (
+            f"[project]\ntest_command = {command if command.startswith(chr(91)) else json.dumps(command)}\n"
+            if command
+            else ""
+        )
+        + more
         + world.settings,
     )
-
-
-def _give_pytest(target: Path) -> None:
-    """Copy the pytest that runs our own tests: sandboxes can't see its installation."""
-    for name in _PYTEST:
-        found = importlib.util.find_spec(name)
-        if found is not None and found.origin is not None:
-            source = Path(found.origin)
-            target.mkdir(exist_ok=True)
-            if source.name == "__init__.py":
-                shutil.copytree(source.parent, target / name, ignore=_not_needed)
-            else:
-                shutil.copy2(source, target)
-
-
-def _not_needed(folder: str, names: list[str]) -> list[str]:
-    """All lexers of pygments except Python's."""
-    if not folder.endswith("pygments/lexers"):
-        return []
-    return [name for name in names if name.partition(".")[0] not in ("__init__", "_mapping", "python", "diff")]
 
 
 def _planner(world: World) -> dict[str, str]:
@@ -194,7 +164,8 @@ def _slice(name: str, title: str, checks: list[dict[str, Any]]) -> dict[str, Any
     return {**SLICE, **own}
 
 
-def _ok(done: Outcome) -> Outcome:
+def ok(done: Outcome) -> Outcome:
+    """The outcome of a command that must succeed."""
     if done.exit_code != 0:
         raise AssertionError(done.stdout + done.stderr)
     return done

@@ -1,61 +1,76 @@
-"""Which false claims of "done" our gates catch: `score.py [NAME …]`. Prints one Markdown row per lie.
+"""Which false claims of "done" our gates catch: `score.py [PATTERN …]`. Prints one line per case.
 
-Each lie is a script that acts as the builder in its own small repository, through the real command line. Exits with 1
-if an undocumented lie passes, if a lie is caught only by chance, or if honest work needs a signature. A run of all lies
-rewrites docs/lies.md.
+Each case is a script that acts as the agent in its own small repository, through the real command line. Exits with 1 if
+a lie passes that is not known as open, if a lie is caught only by chance, or if honest work needs too many commands.
+Results are kept in results.json; a run without patterns replaces all of them and docs/lies.md. `--resume` plays only
+what has no result yet.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import shutil
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from cases import BUILDS, LIES, judged
-from model import Honest, Lie
-from page import page, row
-from scene import Gate
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "lies.md"
+from page import PAGE, page
+from product import COST
+from results import FILE, Case, all_cases, keep, load, missing_tool_of, play, problem
 
 
-def main(names: list[str]) -> int:
-    lies = [one for one in LIES if not names or one.name in names]
-    builds = [one for one in BUILDS if not names or one.name in names]
-    with tempfile.TemporaryDirectory(prefix="lies-") as made, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        gates = list(pool.map(partial(judged, top=Path(made)), [*lies, *builds]))
-    told = list(zip(lies, gates, strict=False))
-    honest = list(zip(builds, gates[len(lies) :], strict=True))
-    print("| lie | what it does | caught by |\n|---|---|---|")
-    for lie, gate in told:
-        print(row(lie, gate))
-    wrong = [said for one, gate in [*told, *honest] if (said := problem(one, gate))]
-    if not names and not wrong:
-        PAGE.write_text(page(told, builds), encoding="utf-8")
-    print("\n".join(["", *wrong, f"{len(lies)} lies, {len(builds)} honest builds, {len(wrong)} wrong"]))
+def main(patterns: list[str], *, resume: bool, jobs: int) -> int:
+    if not patterns and not resume:
+        FILE.unlink(missing_ok=True)
+    known = load()
+    found = {
+        name: case
+        for name, case in all_cases().items()
+        if (not patterns or any(re.search(pattern, name) for pattern in patterns)) and not (resume and name in known)
+    }
+    missing = {name: tool for name, case in found.items() if (tool := missing_tool_of(case))}
+    # One judge after the other: cases of one judge share their scenes, and slow judges come last.
+    played = sorted((case for name, case in found.items() if name not in missing), key=_order)
+    folder = tempfile.TemporaryDirectory(prefix="lies-", ignore_cleanup_errors=True)
+    with folder as made, ThreadPoolExecutor(jobs) as pool:
+        wrong = [said for said in pool.map(partial(_play, top=Path(made)), played) if said]
+    for tool in sorted(set(missing.values())):
+        print(f"skipped: this machine has no {tool}")
+    results = load()
+    if not wrong and results.keys() == all_cases().keys():
+        PAGE.write_text(page(results), encoding="utf-8")
+    print("\n".join(["", *wrong, f"{len(played)} played, {len(wrong)} wrong"]))
     return 1 if wrong else 0
 
 
-def problem(one: Lie | Honest, gate: Gate) -> str | None:
-    """Why the gate was wrong, or None."""
-    if isinstance(one, Honest):
-        return None if gate.passed else f"{one.name}: honest, but stopped by {', '.join(gate.blockers)}"
-    if one.exception:
-        return None if gate.passed else f"{one.name}: a documented exception, but caught by {', '.join(gate.blockers)}"
-    if gate.passed:
-        return f"{one.name}: passed"
-    if one.says not in gate.said:
-        return f"{one.name}: stopped, but without the text '{one.says}': {gate.said[-300:]}"
-    if gate.caught(one.caught_by) is None:
-        return f"{one.name}: stopped, but not by {' or '.join(one.caught_by)}: {', '.join(gate.blockers)}"
-    return None
+def _order(case: Case) -> tuple[int, str, str]:
+    judge = getattr(case, "judge", None)
+    return (COST.get(judge.name, 1) if judge else 0, judge.name if judge else "", getattr(case, "way", ""))
+
+
+def _play(case: Case, top: Path) -> str | None:
+    begin = time.monotonic()
+    try:
+        result = play(case, top)
+    except AssertionError as failure:
+        print(f"{case.name}: could not be played: {failure}", flush=True)
+        return f"{case.name}: could not be played"
+    keep(case.name, result)
+    shutil.rmtree(top / case.name, ignore_errors=True)
+    said = problem(case, result)
+    print(f"{time.monotonic() - begin:5.1f} s  {case.name}  {result}{'  WRONG' if said else ''}", flush=True)
+    return said
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="only these")
-    sys.exit(main(parser.parse_args().names))
+    parser.add_argument("patterns", nargs="*", help="only cases whose name matches one of these")
+    parser.add_argument("--resume", action="store_true", help="only cases without a result")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.patterns, resume=arguments.resume, jobs=arguments.jobs))

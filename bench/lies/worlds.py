@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scene import TOOLS, World
+from scene import World
+from tools import TOOLS
 
 _TEST = """import hello
 
@@ -42,16 +43,16 @@ SHELL_TWICE = World("sh check.sh", SHELL.files, isolation="none", turns=2)
 UNIT = World("python3 -m unittest -q tests.test_hello", UNIT_FILES)
 _TESTS = {"tests/test_hello.py": _TEST, "tests/test_numbers.py": _OTHER_TEST}
 _PYTEST = f"PYTHONPATH={TOOLS}:. python3 -m pytest -q"
-PYTEST = World(f"{_PYTEST} tests", _TESTS, tools=True)
+PYTEST = World(f"{_PYTEST} tests", _TESTS, tools=("pytest",))
 # No file is named: pytest finds its tests itself.
-BARE_PYTEST = World(_PYTEST, _TESTS, tools=True)
+BARE_PYTEST = World(_PYTEST, _TESTS, tools=("pytest",))
 PYPROJECT = World(
     f"{_PYTEST} tests",
     {
         **_TESTS,
         "pyproject.toml": '[project]\nname = "hello"\nversion = "1"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n',
     },
-    tools=True,
+    tools=("pytest",),
 )
 MAKE = World("make check", {"Makefile": f'check:\n\tpython3 -c "{_CODE}"\n'})
 NODE_FILES = {

@@ -24,8 +24,8 @@ _BEFORE_NAMED = re.compile(
 )
 _AFTER_NAMED = re.compile(r"""[\\"'}\)]{0,4};?""")
 _OWN_NAME = re.compile(r"(?:export )?(?P<name>[A-Z][A-Z0-9_]*)=")
-# Only in a file of its own format: a variable `AUTH` with base64 may contain anything.
-_ONLY_WITHIN = frozenset({"docker-config-auth"})
+# Only in a file of its own format (a variable `AUTH` with base64 may contain anything), or in its quotation marks.
+_ONLY_WITHIN = frozenset({"docker-config-auth", "quoted-secret-assignment"})
 _SECRET_LINE = re.compile(r"[A-Za-z0-9+/]{20,}")
 
 

@@ -132,7 +132,7 @@ def print_left_out(projects: Sequence[Project]) -> None:
     shipped = RULE_SETS["default"].size
     assert shipped is not None
     curves = {
-        (half, bend): Size(half, half * bend, shipped.removed, shipped.shares, shipped.meeting)
+        (half, bend): Size(half, half * bend, shipped.removed, shipped.removed_alone, shipped.shares, shipped.meeting)
         for half, bend in itertools.product(_HALVES, _BENDS)
     }
     found = {key: [curve_auc(project, curve) for project in projects] for key, curve in curves.items()}

@@ -14,10 +14,12 @@ LoopwrightError
 ├── SandboxError
 │   ├── SandboxCreateFailed
 │   ├── SandboxEscape
-│   └── IsolationUnavailable
+│   ├── IsolationUnavailable
+│   └── IsolationTooWeak
 ├── SecretLeak
 ├── Latched
 ├── MaxRetries
+├── ReplanUnproven         a new plan passed without the steps that had failed
 ├── Interrupted
 ├── UnknownRun             no run has that name
 ├── UnknownRevision        no commit has that name, or two commits share no history
@@ -135,6 +137,12 @@ class IsolationUnavailable(SandboxError):
     code = "ISOLATION_UNAVAILABLE"
 
 
+class IsolationTooWeak(SandboxError):
+    """An agent could reach the person's session, and the person did not accept that."""
+
+    code = "isolation_too_weak"
+
+
 class SecretLeak(LoopwrightError):
     """Loopwright stopped before it stored or showed a secret."""
 
@@ -151,6 +159,12 @@ class MaxRetries(LoopwrightError):
     """The run used all its attempts."""
 
     code = "MAX_RETRIES"
+
+
+class ReplanUnproven(LoopwrightError):
+    """A new plan passed, but it lacks steps that had failed."""
+
+    code = "REPLAN_UNPROVEN"
 
 
 class Interrupted(LoopwrightError):

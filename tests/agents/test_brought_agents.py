@@ -33,7 +33,7 @@ def with_package(project, tmp_path):
     (about / "entry_points.txt").write_text("[loopwright.agents]\nfriend = friend:Friend\nbroken = nowhere:Friend\n")
     project.environment["PYTHONPATH"] = str(site)
     project.environment["LOOPWRIGHT_LOOP_TEST_COMMAND"] = "test -f made.txt"
-    project.write(".loopwright/config.toml", '[agents.friend]\nmodel = "m-1"\n[sandbox]\nisolation = "none"\n')
+    project.write(".loopwright/config.toml", '[project]\nsource = ["**"]\n[agents.friend]\nmodel = "m-1"\n')
     return project
 
 

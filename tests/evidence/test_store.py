@@ -86,16 +86,19 @@ def test_a_written_file_has_its_digest(store):
 @pytest.mark.parametrize(
     ("name", "result"),
     [
-        (None, "beta"),
+        (None, "delta-1-2"),
         ("alpha-1", "alpha-1"),
         ("alpha", "alpha"),
         ("be", "beta"),
         ("alp", "'alp' matches several runs: alpha, alpha-1"),
         ("gamma", "there is no run 'gamma'"),
+        ("bet", "beta"),
+        ("delta-1", "there is no run 'delta-1'"),
+        ("delt", "delta-1-2"),
     ],
 )
 def test_a_run_is_named_by_its_id_or_by_a_unique_prefix(store, record, name, result):
-    for run in ("alpha-1", "alpha", "beta"):
+    for run in ("alpha-1", "alpha", "beta", "delta-1-2"):
         record(run)
     if " " not in result:
         assert store.resolve(name) == result
@@ -103,7 +106,7 @@ def test_a_run_is_named_by_its_id_or_by_a_unique_prefix(store, record, name, res
     with pytest.raises(UnknownRun) as refused:
         store.resolve(name)
     assert refused.value.message == result
-    assert refused.value.hint == "the last runs are: alpha-1, alpha, beta"
+    assert refused.value.hint == "the last runs are: alpha-1, alpha, beta, delta-1-2"
 
 
 def test_at_most_five_runs_are_named(store, record):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from loopwright.judging.reports.model import TestResult
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import CHOICE_REQUIRED, awaits_choice, legal_actions, next_action
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Running, Task, Validation
-from loopwright.loop.reports.model import TestResult
 from loopwright.loop.rules import Accepted, Refused, decide, evolve
 
 NOW = "2026-01-01T00:00:00Z"

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from loopwright.errors import LoopConflict, LoopRefused
+from loopwright.judging.reports.model import TestResult
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log, store
@@ -37,7 +38,6 @@ from loopwright.loop.model import (
     Worker,
 )
 from loopwright.loop.projection import document_of, status_of
-from loopwright.loop.reports.model import TestResult
 from loopwright.loop.rules import evolve
 from loopwright.loop.store import LoopStore
 from loopwright.workspace.layout import Flavour, Layout

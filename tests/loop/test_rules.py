@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Reason
+from loopwright.judging.reports.model import TestResult
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import choice_hold
@@ -35,7 +36,6 @@ from loopwright.loop.model import (
     Validation,
 )
 from loopwright.loop.projection import status_of
-from loopwright.loop.reports.model import TestResult
 from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action
 
 NOW = "2026-01-01T00:00:00Z"

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from loopwright.agents.failover import Takeover
+from loopwright.judging.reports.model import TestResult
 from loopwright.loop import events as e
 from loopwright.loop.model import (
     Action,
@@ -27,7 +28,6 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
-from loopwright.loop.reports.model import TestResult
 from loopwright.loop.sentences import sentence, task_text
 from loopwright.wording.catalogue import catalogue_of
 

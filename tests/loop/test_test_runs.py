@@ -1,81 +1,37 @@
-"""What differs between two runs of the test command: broken, lost, or nothing."""
+"""One run of the test command, as a person and as the judge read it."""
 
 from __future__ import annotations
 
-import pytest
-
-from loopwright.loop.reports.model import TestResult
-from loopwright.loop.test_runs import TestRun, compare, lost_tests
-
-STATUS = {"p": "passed", "f": "failed", "s": "skipped"}
+from loopwright.judging.reports.model import TestResult
+from loopwright.loop.test_runs import COMMAND, TestRun
 
 
-def results(**tests):
-    """Results by name: p, f or s; several letters repeat the name."""
-    return tuple(TestResult(name, "suite", STATUS[letter]) for name, letters in tests.items() for letter in letters)
+def run(ok=True, *results, **more):
+    return TestRun(run_id="r", exited_with_0=ok, results=results, message="it failed", **more)
 
 
-def run(ok=True, *, gaps=(), **tests):
-    return TestRun(run_id="r", exited_with_0=ok, results=results(**tests), gaps=gaps, message="it failed")
+def names(found):
+    return [result.test_name for result in found.findings if result.status == "failed"]
 
 
-BROKEN = {
-    "nothing changed": (run(a="p"), run(a="p"), []),
-    "a failure was fixed": (run(False, a="f", b="p"), run(a="p", b="p"), []),
-    "a test fails now": (run(a="p", b="p"), run(False, a="p", b="f"), ["b"]),
-    "a test is missing, and the command passes": (run(a="p", b="p"), run(a="p"), ["b"]),
-    "a test is skipped, and the command passes": (run(a="p", b="p"), run(a="p", b="s"), ["b"]),
-    "a test failed before": (run(False, a="f", b="p"), run(False, a="f", b="p"), []),
-    "a test that failed before is gone": (run(False, a="f", b="p"), run(b="p"), []),
-    "a test failed before, and another test fails now": (run(False, a="f", b="p"), run(False, a="f", b="f"), ["b"]),
-    "one of two tests with the same name fails now": (run(a="pp"), run(False, a="pf"), ["a"]),
-    "a new test fails": (run(a="p"), run(False, a="p", new="f"), ["the test command"]),
-    "a new test fails, and others failed before": (run(False, a="f", b="p"), run(False, a="f", b="p", new="f"), []),
-    "the report is gone": (run(a="p"), run(), ["the test command"]),
-    "the report is incomplete": (run(a="p"), run(a="p", gaps=("it breaks off",)), ["the test command"]),
-    "no report, and the command passes": (run(), run(), []),
-    "no report, and the command fails now": (run(), run(False), ["the test command"]),
-    "no report, and the command failed before": (run(False), run(False), []),
-    "no report before": (run(), run(False, a="f"), ["the test command"]),
-}
+def test_without_a_report_the_command_is_the_only_test():
+    assert run().passed
+    assert names(run(False)) == [COMMAND]
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_broken_tests_are_found(case):
-    base, work, broken = BROKEN[case]
-    found = compare(base, work)
-    assert [one.test_name for one in found.broken] == broken
-    assert all(one.status == "failed" and "before your work" in one.error_message for one in found.broken)
+def test_a_report_that_can_not_be_believed_is_a_failure_with_a_name():
+    good = TestResult("a", "s", "passed")
+    assert names(run(True, good, gaps=("it breaks off",))) == ["the report"]
+    assert names(run(False, good)) == [COMMAND]
+    assert names(run(True, TestResult("a", "s", "skipped"))) == ["all tests were skipped"]
 
 
-@pytest.mark.parametrize(
-    ("base", "decides"), [(run(a="p"), True), (run(), True), (run(False, a="fp"), True), (run(False, a="f"), False),
-                          (run(False), False)]
-)  # fmt: skip
-def test_only_tests_that_passed_on_the_base_can_be_broken(base, decides):
-    assert compare(base, run(False, b="f")).decides is decides
+def test_tests_with_the_same_name_are_told_apart():
+    result = run(True, TestResult("a", "s", "passed"), TestResult("a", "s", "failed")).tree_result
+    assert result.tests == {"s::a": "passed", "s::a #2": "failed"}
 
 
-LOST = {
-    "no test is lost": (results(a="p", b="f"), results(a="p", b="p"), ()),
-    "a failed test is gone": (results(a="p", b="f"), results(a="p"), ("suite::b",)),
-    "a failed test is skipped": (results(a="p", b="f"), results(a="p", b="s"), ("suite::b",)),
-    "a passed test is gone": (results(a="p", b="p"), results(b="p"), ("suite::a",)),
-    "a skipped test is gone": (results(a="p", b="s"), results(a="p"), ()),
-    "the report is missing": (results(a="p"), (), ("suite::a",)),
-    "a file that could not be loaded has tests now": (
-        (TestResult("tests.test_x", "pytest", "failed"),), (TestResult("test_a", "tests.test_x", "passed"),), ()
-    ),
-    "a file that could not be loaded has classes with tests now": (
-        (TestResult("test_x", "pytest", "failed"),), (TestResult("test_a", "test_x.TestX", "passed"),), ()
-    ),
-    "a file that could not be loaded is gone": (
-        (TestResult("test_x", "pytest", "failed"),), (TestResult("test_a", "test_xy", "passed"),), ("pytest::test_x",)
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", LOST)
-def test_lost_tests_are_found(case):
-    base, work, lost = LOST[case]
-    assert lost_tests(base, work) == lost
+def test_an_incomplete_report_and_a_run_that_was_ended_did_not_come_to_their_end():
+    assert run().tree_result.ended
+    assert not run(gaps=("it breaks off",)).tree_result.ended
+    assert not run(ended=False).tree_result.ended

@@ -31,7 +31,11 @@ def test_three_answers_of_a_real_agent(project, agent):
     builds = (ModelTurn(tools=(shell(agent, WRITES),)), ModelTurn("built"))
     with model_server(*builds, scripts=scripts) as model:
         log_in(project, agent, model)
-        project.environment |= {"REFLECTION_MODE": "solo", "LOOPWRIGHT_LOOP_TEST_COMMAND": "test -f made.txt"}
+        project.environment |= {
+            "REFLECTION_MODE": "solo",
+            "LOOPWRIGHT_PROJECT_SOURCE": "made.txt",
+            "LOOPWRIGHT_PROJECT_TEST_COMMAND": "test -f made.txt",
+        }
         made = ok(project, "loop", "new", "a file", "--task", "make it", "--agent", agent, "--json").json()
         ok(project, "loop", "start", made["loop_id"])
     corpus = [json.loads(line) for line in ok(project, "reflect", "export", "--form", "corpus").stdout.splitlines()]

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.bench.lie_bench import cases, model, scene, score
+from tests.bench.lie_bench import cases, model, scene
 from tests.real_agents.agent_kit import log_in, shell
 
 from loopwright.testing.model_server import model_server
@@ -15,6 +15,7 @@ from loopwright.testing.sample import BUILT
 from loopwright.testing.wire import ModelTurn
 
 LIARS = ("claude", "codex")
+UNCONFINED = next(lie for lie in cases.LIES if lie.trace and lie.world.isolation == "none")
 # Each world of a lie, by the first of its lies.
 WORLDS = {scene.name_of(lie.world): lie for lie in reversed(cases.THROUGH_AGENTS)}.values()
 
@@ -47,7 +48,16 @@ def told(agent, one, templates):
 def test_no_lie_of_a_real_agent_passes(agent, lie, templates):
     gate, last = told(agent, lie, templates)
     assert model.PLAYED in last, f"it was not played: {last[-2000:]}"
-    assert score.problem(lie, gate) is None
+    assert gate.caught(lie.caught_by), gate
+    assert lie.says in gate.said
+
+
+@pytest.mark.parametrize("agent", LIARS)
+def test_an_unattended_agent_does_not_start_without_isolation(agent, templates):
+    with model_server(ModelTurn(scene.CLAIM)) as server:
+        gate = cases.judged(UNCONFINED, templates, partial(ready, agent, server), agent)
+    assert not gate.passed
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("agent", LIARS)

@@ -70,7 +70,8 @@ def test_an_interrupted_turn_is_resumed_in_its_session(project, agent, how):
     with model_server(write, STILL) as model:
         log_in(project, agent, model)
         project.environment["LOOPWRIGHT_LOOP_FREEZE_S"] = "0"
-        project.environment["LOOPWRIGHT_LOOP_TEST_COMMAND"] = "test -f made.txt"
+        project.environment["LOOPWRIGHT_PROJECT_TEST_COMMAND"] = "test -f made.txt"
+        project.environment["LOOPWRIGHT_PROJECT_SOURCE"] = "made.txt"
         made = project.run("loop", "new", "a file", "--task", "make it", "--agent", agent, "--json").json()
         loop_id = made["loop_id"]
         worker = subprocess.Popen(

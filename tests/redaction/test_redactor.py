@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from loopwright.redaction import redactor as redactor_module
 from loopwright.redaction.build import SHIPPED_RULES, build_redactor
 from loopwright.redaction.detector import Detector, SecretHit
-from loopwright.redaction.environment_values import looks_secret, printed_forms
+from loopwright.redaction.environment_values import printed_forms, secret_values
 from loopwright.redaction.examples import expand
 from loopwright.redaction.model import Redacted, RuleAction
 from loopwright.redaction.redactor import Learned, Redactor, fingerprint
+from loopwright.redaction.secret_names import looks_secret
 from loopwright.workspace.settings_model import SecretsSettings
 
 TOKEN = expand("ghp_<alnum:36>", 5)
@@ -96,7 +98,9 @@ def test_only_redaction_can_make_a_redacted_value():
 @pytest.mark.parametrize(
     "name",
     ["GITHUB_TOKEN", "OPENAI_API_KEY", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "SECRET", "apiKey", "MY_PASSWD",
-     "TAVILY_MCP_URL", "DATABASE_URL", "SENTRY_DSN", "STRIPE_SECRET_KEY", "NPM_AUTH", "GH_PAT", "token"],
+     "TAVILY_MCP_URL", "DATABASE_URL", "SENTRY_DSN", "STRIPE_SECRET_KEY", "NPM_AUTH", "GH_PAT", "token",
+     "AUTHORIZATION", "HTTP_AUTHORIZATION", "JWT", "BEARER", "CLIENT_SECRET_ID", "CREDS", "TOKEN2", "GITHUB_TOKEN_PROD",
+     "PGPASSWORD", "SECRET_KEY_BASE", "SLACK_WEBHOOK_URL", "githubtoken"],
 )  # fmt: skip
 def test_names_that_look_secret(name):
     assert looks_secret(name)
@@ -105,10 +109,33 @@ def test_names_that_look_secret(name):
 @pytest.mark.parametrize(
     "name",
     ["PATH", "PWD", "OLDPWD", "HOME", "SSH_AUTH_SOCK", "KEYBOARD", "MONKEY", "TOKENIZERS_PARALLELISM", "COMPASS",
-     "GITHUB_TOKEN_FILE", "SSL_CERT_FILE", "PASSENGERS", "AUTHOR", "XDG_SESSION_ID", "KEY_ID"],
+     "GITHUB_TOKEN_FILE", "SSL_CERT_FILE", "PASSENGERS", "AUTHOR", "XDG_SESSION_ID", "KEY_ID",
+     "MAX_TOKENS", "MAX_THINKING_TOKENS", "TOKEN_LIMIT", "CACHE_KEY", "PUBLIC_KEY", "AWS_ACCESS_KEY_ID", "key"],
 )  # fmt: skip
 def test_names_that_do_not(name):
     assert not looks_secret(name)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_secret"),
+    [("/srv/data/keys/service-account.json", False), ("~/.config/app/credentials", False),
+     ("100000000", False), ("2026-11-16", False), ("/xK9aQ2mPz8Lw4Rt7Vb", True), ("correct horse", True),
+     ("12345678901234567890", True)],
+)  # fmt: skip
+def test_a_path_or_a_number_in_a_variable_with_a_secret_name_is_no_secret(value, is_secret):
+    assert bool(secret_values({"APP_CREDENTIALS": value})) is is_secret
+    assert secret_values({"APP_CREDENTIALS": value}, {"APP_CREDENTIALS"})
+    assert secret_values({"APP_PASSWORD": value})
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["tr0ub4dor&3\r", '"tr0ub4dor&3"', " tr0ub4dor&3 ", "Bearer tr0ub4dor&3", "'tr0ub4dor&3'\r\n", "basic  tr0ub4dor&3",
+     "tr0ub4dor&3\r\nshort", "tr0ub4dor&3\n12 more"],
+)  # fmt: skip
+def test_a_value_is_found_without_what_was_added_at_its_edges(value):
+    redactor = build_redactor(SecretsSettings(), {"MY_PASSWORD": value})
+    assert "tr0ub4dor" not in redactor.clean("login with tr0ub4dor&3 failed").text
 
 
 @pytest.mark.parametrize(
@@ -164,6 +191,32 @@ def test_the_body_of_a_masked_key_block_is_hidden_and_later_text_is_not(begin, e
     assert findings
     assert not any(line.encode() in out for line in body)
     assert out.endswith(b"after")
+
+
+QUOTED_KEY = [expand("MIIEowIBAAKCAQEA<base64:48>"), expand("<base64:64>", 1), expand("<base64:10>==", 2)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [('"', '" +'), ("'", "',"), ("> ", ""), ('"', '\\n"'), ("+", "")],
+    ids=["joined", "listed", "quoted", "line ends written", "diff"],
+)  # fmt: skip
+def test_a_key_in_quoted_lines_is_hidden_and_later_text_is_not(before, after):
+    lines = ["-----BEGIN RSA PRIVATE KEY-----", *QUOTED_KEY, "-----END RSA PRIVATE KEY-----"]
+    text = "\n".join(f"{before}{line}{after}" for line in lines) + "\nlater text\n"
+    out, findings = whole([text.encode()])
+    assert findings
+    assert not any(line[:12].encode() in out for line in QUOTED_KEY)
+    assert out.endswith(b"\nlater text\n")
+
+
+@pytest.mark.parametrize("lead", ["", "x", "xy"])
+def test_a_key_in_base64_is_hidden_at_every_offset(lead):
+    key = f"{lead}-----BEGIN RSA PRIVATE KEY-----\n{QUOTED_KEY[0]}\n"
+    encoded = base64.encodebytes(key.encode() * 3).decode()
+    out, findings = whole([f"KEY_B64=\n{encoded}later text\n".encode()])
+    assert [finding.rule for finding in findings] == ["private-key-base64"]
+    assert not any(line[-12:].encode() in out for line in encoded.splitlines() if len(line) >= 16)
+    assert out.endswith(b"\nlater text\n")
 
 
 MARKED = [

@@ -38,12 +38,16 @@ HITS = {
         docs/guide/credentials.json tests/secrets.toml config/secrets.yml.enc docs/.ssh/config tests/id_ed25519
         fixtures/.netrc docs/.aws/config docs/server.pem spec/master.key
         src/components/LoginForm.tsx app/models/user_credential.rb vault.tf src/lib/encryption.ts
+        api/has_role.go lib/plugs/ensure_owner.ex Filters/RequireScopeAttribute.cs BearerFilter.java crates/aead.rs
+        pkg/noise/handshake.go app/Http/Kernel.php config/WebFluxFilterChainConfig.java boot/image_verify.c hmac.py
+        src/LoginButton.tsx src/BackgroundLogin.tsx
         """,
     "data": """
         db/migrate/001_x.rb migrations/0001_initial.py app/schema.graphql schema.rb query.sql prisma/schema.prisma
         UserEntity.java user.entity.ts UserRepository.cs repositories/x.php seeds.rb DatabaseSeeder.php alembic/env.py
         src/main/resources/db/changelog/liquibase.xml events.avsc api.proto ApplicationDbContext.cs UserDao.java
         Model.xcdatamodeld config/database.yml prod.sqlite3 docs/schema.sql Migrations/20240101_Init.cs
+        shop/orders/models.py hooks/soft_delete.go Order.hbm.xml
         """,
     "infra": """
         Dockerfile Dockerfile.dev api.dockerfile docs/Dockerfile docker-compose.yml docker-compose.dev.yaml compose.yaml
@@ -61,6 +65,8 @@ HITS = {
         .pre-commit-config.yaml lefthook.yml AGENTS.md CLAUDE.md sub/AGENTS.md tests/CLAUDE.md docs/AGENTS.md GEMINI.md
         .cursorrules .cursor/rules/x.mdc .github/copilot-instructions.md .windsurfrules .github/settings.yml
         .loopwright/config.toml .codex/config.toml fastlane/Fastfile
+        charts/x/templates/_helpers.tpl charts/x/values-eu.yaml site.yml template.yaml roles/web/tasks/main.yml
+        internal/controller/tenant_controller.go overlays/prod/patch.yaml manifests/web.pp
         """,
     "build": """
         package.json apps/x/package.json package-lock.json yarn.lock pnpm-lock.yaml pnpm-workspace.yaml bun.lockb
@@ -74,10 +80,12 @@ HITS = {
         libs.versions.toml proguard-rules.pro renovate.json .github/dependabot.yml install.sh docs/install.sh
         docs/package.json vendor/x/y.go third_party/zlib/z.c node_modules/x/index.js lib/native.so app.wasm pkg.spec
         .vscode/tasks.json appsettings.json application.properties .golangci.yml mypy.ini
+        Source/Arena/Arena.Build.cs boards/x/linker.ld overlays/openssl.nix Kconfig project.godot
         """,
     "ui": """
         App.tsx src/Button.jsx styles/main.css theme.scss tokens.css index.html Page.vue Page.svelte
         src/components/list.ts
+        src/LoginBackground.tsx src/SecurityBadges.tsx styles/login-background.css res/SchemaIllustration.svelte
         apps/web/main.ts views/show.html.erb home.blade.php Index.cshtml MainWindow.xaml Main.storyboard
         app/src/main/res/layout/main.xml Button.stories.ts email.hbs
         """,
@@ -105,8 +113,12 @@ HITS = {
         SessionWindow.java
         live_migration.py spark_session.py latest.py contest.ts attest.go fastest.rs PodSpec.ts spec/openapi.yaml
         docs/conf.py docs/example.js .environment src/environment.ts environments/prod.ts keyboard.ts monkey.py
-        app/vendor/models.py src/vendors.ts secretary.py helmet.js deployed.txt2 invite.ts dockside.py schematic.ts
+        app/vendor/shapes.py src/vendors.ts secretary.py helmet.js deployed.txt2 invite.ts dockside.py schematic.ts
         passwordless_is_one_word.md5 TestFlight.swift testnet.ts PostIt.java build/x.c libs/components.ts notes.txt
+        Enemies/SecurityGuard.cs npcs/secret_agent.lua Prefabs/TokenPickup.prefab img/credentials.webp
+        app/models/order.rb
+        ios/Assets.xcassets/keychain.imageset/Contents.json src/audio/session_mixer.cpp bird_migration.py
+        SessionSchedule.kt src/charts/bar.ts traits/has_member.hpp src/charts/options.json login.svg
         data.json logo.png accelerate.py entitled.py migratory.py repositoryless.go loginless.ts logical.py
         """,
 }

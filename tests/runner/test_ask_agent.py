@@ -20,12 +20,25 @@ from loopwright.runner import ask_agent as module
 from loopwright.runner.ask_agent import AgentReply, AskingContext, ask_agent
 from loopwright.runner.meter import TurnCost
 from loopwright.runner.turn import TurnResult
+from loopwright.sandbox.model import Confinement
 from loopwright.workspace.settings_model import AgentSettings, SecretsSettings
 
 BOOK = Book(language="zh")
 KEY = "pXq7Lm2Zt9Rb4Kc8Vn1"
 EMPTY, LIMITED = Answer("", 0.0, session="s-1"), NoAnswer(Reason.RATE_LIMITED, f"the key {KEY} is at its limit")
 DONE = Answer("done", 0.0, session="s-2")
+
+
+class Named(str):
+    """A sandbox by its name, with isolation that no attempt defeated."""
+
+    __slots__ = ()
+
+    sandbox = SimpleNamespace(
+        confinement=Confinement(
+            requested="auto", used="test", writes_confined=True, home_hidden=True, network="open", processes="none"
+        )
+    )
 
 
 class Asker:
@@ -40,7 +53,7 @@ class Asker:
         return self._allowances.pop(0) if self._allowances else Allowance()
 
     def sandbox(self, agent):
-        return nullcontext(f"of {agent.name}")
+        return nullcontext(Named(f"of {agent.name}"))
 
     @contextmanager
     def turn(self, called, turn):

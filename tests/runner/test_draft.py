@@ -96,7 +96,7 @@ def test_variables_are_set_or_not():
 
 def test_a_step_sees_its_own_and_the_allowed_variables():
     environment = Environment({"A": "1", "B": "2", "C": "3"}, ("A", "X"))
-    assert environment.for_step(("C", "Y")) == {"A": "1", "C": "3"}
+    assert environment.for_step(("C", "Y")) == {"A": "1", "C": "3", "CI": "1"}
 
 
 def test_a_listener_that_is_gone_gets_no_more_events():

@@ -93,15 +93,15 @@ def test_the_log_decides_what_a_failed_step_needs(log, needs, reason):
 
 
 def test_the_envelope_of_a_run(evidence):
-    ok = envelope_of(evidence, None, plan="p.yaml", written=["w"], missing=False)
+    ok = envelope_of(evidence, None, plan=seal(b"p.yaml"), written=["w"], missing=False)
     assert msgspec.structs.astuple(ok) == (
-        "reflectloop", evidence.finished_at, "OK", None, [], ["p.yaml"], ["w"], None,
+        "reflectloop", evidence.finished_at, "OK", None, [], [seal(b"p.yaml")], ["w"], None,
     )  # fmt: skip
-    failed = envelope_of(evidence, FAILURE, plan="p.yaml", written=[], missing=True)
+    failed = envelope_of(evidence, FAILURE, plan=seal(b"p.yaml"), written=[], missing=True)
     assert (failed.status, failed.error_code, failed.next) == ("ERROR", "STEP_FAILED", "loopwright unlatch")
-    assert (failed.missing_inputs, failed.artifacts_read, failed.artifacts_written) == (["p.yaml"], [], [])
+    assert (failed.missing_inputs, failed.artifacts_read, failed.artifacts_written) == ([seal(b"p.yaml")], [], [])
     interrupted = msgspec.structs.replace(FAILURE, code="INTERRUPTED")
-    assert envelope_of(evidence, interrupted, plan="p", written=[], missing=False).next == "loopwright run"
+    assert envelope_of(evidence, interrupted, plan=seal(b"p"), written=[], missing=False).next == "loopwright run"
 
 
 ENVELOPE = {
@@ -112,7 +112,7 @@ ENVELOPE = {
 
 def test_the_result_file_has_the_run_and_its_steps(evidence, tmp_path):
     turn = ReplanTurn(agent="a", attempt=1, turn="t", failure=None, usd=None, tokens=1, worked_s=1.0)
-    envelope = envelope_of(evidence, None, plan="p", written=[], missing=False)
+    envelope = envelope_of(evidence, None, plan=seal(b"p"), written=[], missing=False)
     write_result(tmp_path / "run.yaml", envelope, evidence, RUN, seal(b"all well"), [turn])
     result = yaml.safe_load((tmp_path / "run.yaml").read_text())
     assert next(iter(result)) == "envelope"
@@ -145,7 +145,9 @@ def test_a_run_that_did_not_get_far_has_a_result_too(evidence, tmp_path):
     early = msgspec.structs.replace(
         evidence, sandbox=None, isolation=None, base=None, patch_sha256=None, files={}, steps=[], findings=[]
     )
-    write_result(tmp_path / "x", envelope_of(early, None, plan="p", written=[], missing=True), early, RUN, seal(b""))
+    write_result(
+        tmp_path / "x", envelope_of(early, None, plan=seal(b"p"), written=[], missing=True), early, RUN, seal(b"")
+    )
     result = yaml.safe_load((tmp_path / "x").read_text())
     for name in ("mode", "isolation", "base_commit", "patch", "summary"):
         assert result[name] is None
@@ -153,7 +155,7 @@ def test_a_run_that_did_not_get_far_has_a_result_too(evidence, tmp_path):
 
 
 def test_the_blocker_file_has_the_failure_and_what_it_needs(evidence, tmp_path):
-    envelope = envelope_of(evidence, None, plan="p", written=[], missing=False)
+    envelope = envelope_of(evidence, None, plan=seal(b"p"), written=[], missing=False)
     blocker = write_blocker(tmp_path / "b", envelope, evidence, RUN, FAILURE)
     written = (tmp_path / "b").read_text()
     assert yaml.safe_load(written) == {

@@ -108,6 +108,16 @@ def test_a_turn_that_uses_more_than_it_may_is_ended(tmp_path, monkeypatch, allow
     whole.close()
 
 
+def test_usage_never_shrinks(tmp_path):
+    meter = Meter(
+        Scripted(Usage(usd=2.0, tokens=9), Usage(usd=0.1, tokens=1)), tmp_path, tmp_path, Allowance(), REDACTOR
+    )
+    meter.read_to_the_end()
+    meter.read_to_the_end()
+    assert (meter.used.usd, meter.used.tokens) == (2.0, 9), "an agent can rewrite its own report"
+    assert used_at_last(None, tmp_path, tmp_path).usd == 2.0
+
+
 def test_the_last_reading_is_kept_for_the_next_worker_after_a_crash(tmp_path):
     seen = Usage(usd=1.5, tokens=7, session="s-7")
     agent = Scripted(seen)

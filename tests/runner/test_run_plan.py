@@ -34,8 +34,9 @@ from loopwright.runner.events import (
     SecretSeen,
     StepEnded,
 )
-from loopwright.runner.request import Environment, Failure, RunLimits, RunRequest, SandboxOptions, Tools
+from loopwright.runner.request import Environment, Failure, Observer, RunLimits, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, failure_of, run_plan
+from loopwright.runner.test_reports import RunReports
 from loopwright.sandbox.model import BaseTree, Confinement, FreshRequest, Mode
 from loopwright.sandbox.port import Changes
 from loopwright.sandbox.unconfined import Unconfined
@@ -358,9 +359,12 @@ def test_a_stop_while_the_sandbox_is_opened_interrupts_the_run(run, cancellation
     assert finished.evidence.steps == []
 
 
-class Observer:
+class Recorder(Observer):
     def __init__(self):
         self.seen, self.staged = [], None
+
+    def variables(self, step, environment):
+        return {"ADDED": f"{step} below {environment['TMPDIR']}"}
 
     def before_steps(self, sandbox):
         self.seen.append(("before", (sandbox.place.repo / "made").exists()))
@@ -371,13 +375,36 @@ class Observer:
 
 
 def test_an_observer_sees_the_sandbox_before_and_after_the_steps(run):
-    observer = Observer()
+    observer = Recorder()
     assert run(plan(step("A", "touch made")), observer=observer).failure is None
     assert observer.seen == [("before", False), ("after", True)]
 
 
+def test_the_variables_of_an_observer_reach_each_command_but_not_the_set_up(run, options):
+    prepared = replace(options, setup=('echo "set-up: $ADDED"',))
+    finished = run(plan(step("A", 'echo "step: $ADDED"')), observer=Recorder(), sandbox_options=prepared)
+    logs = [(finished.folder / record.commands[0].log).read_text() for record in finished.evidence.steps]
+    assert logs[0] == "set-up: \n"
+    assert logs[1].startswith("step: A below /")
+
+
+def test_each_step_has_a_report_of_its_own_and_secrets_in_it_are_masked(run, project, redactor):
+    for name, body in {"one": "pass", "two": f"self.fail('{KEY}')"}.items():
+        text = f"import unittest\nclass Case(unittest.TestCase):\n    def test_{name}(self): {body}\n"
+        (project / f"test_{name}.py").write_text(text)
+    reports = RunReports("", "", redactor)
+    steps = plan(step("A", "python3 -m unittest test_one"), step("B", "python3 -m unittest test_two"))
+    run(steps, observer=reports, origin=RunOrigin(loop_id="a-loop"))
+    one, two = ("test_one.py::Case::test_one", "passed"), ("test_two.py::Case::test_two", "failed")
+    by_step = {name: [(test.id, test.status) for test in report.results] for name, report in reports.steps.items()}
+    assert by_step == {"A": [one], "B": [two]}
+    assert {(test.id, test.status) for test in reports.report.results} == {one, two}
+    assert KEY not in str(reports.steps)
+    assert all(report.is_complete for report in reports.steps.values())
+
+
 def test_the_changes_that_an_observer_asked_for_are_not_looked_for_again(run, monkeypatch):
-    observer, given = Observer(), []
+    observer, given = Recorder(), []
     observer.staged = Changes("tree", ())
     monkeypatch.setattr(module, "keep_patch", lambda *arguments: given.append(arguments[-1]))
     run(plan(step("A", "true")), observer=observer)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY, STOPPING
 
-from loopwright.kernel.process import Ended, Ending
+from loopwright.kernel.process import Ended, Ending, Lockdown
 from loopwright.plan.model import CommandPasses, Declared, ExitCodeIs, FileExists, StdoutContains, Step
 from loopwright.runner import run_step as module
 from loopwright.runner.checks import TextSearch
@@ -235,7 +235,7 @@ def test_the_time_of_a_step_is_for_all_its_commands_without_their_pauses(context
         clock.now += 6.0
         return Ended(Ending.EXITED, 0, 6.12345, frozen_s=4.0 if len(given) == 1 else 0.0)
 
-    launch = Launch(("bash",), context.place.repo, {}, wrapped=True)
+    launch = Launch(("bash",), context.place.repo, {}, wrapped=True, lockdown=Lockdown.KEYS)
     monkeypatch.setattr(context.isolation, "launch", lambda *_, **__: launch)
     monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(module.process, "stream", stream)

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY
 
-from loopwright.kernel.process import Command, Ended, Ending, Freezer
+from loopwright.kernel.process import Command, Ended, Ending, Freezer, Lockdown
 from loopwright.runner import turn_sandbox as module
 from loopwright.runner.request import Environment
+from loopwright.runner.test_reports import RunReports
 from loopwright.runner.turn_sandbox import Lines, open_turn_sandbox, run_in_turn_sandbox
 from loopwright.sandbox.port import Launch
 
@@ -63,6 +64,33 @@ def test_a_program_runs_in_the_repository_and_its_output_is_logged_redacted(star
     assert 0 < ran.duration_s < 60
     isolation = start.turn_sandbox.sandbox.isolation
     assert isolation.launched == [(start.turn_sandbox.sandbox.view, False)]
+
+
+def test_an_agent_has_the_variables_of_a_run_of_tests(start, sandbox, redactor):
+    names = ("LOOPWRIGHT_REPORTS", "PYTHONPATH", "NODE_OPTIONS", "GOFLAGS", "TOX_OVERRIDE", "CI")
+    start("; ".join(f'echo "{name}=${name}"' for name in names))
+    given = dict(line.split("=", 1) for line in start.log.read_text().splitlines())
+    reports = RunReports("", "", redactor)
+    (sandbox.place.repo / "file").touch()
+    reports.before_steps(sandbox)
+    judged = reports.variables("A", {"TMPDIR": str(sandbox.place.tmp)})
+    folders = {Path(variables["LOOPWRIGHT_REPORTS"]) for variables in (given, judged)}
+    assert len(folders) == 2
+    assert all(folder.is_dir() for folder in folders)
+    assert {folder.name.rstrip("0123456789abcdef") for folder in folders} == {"loopwright-reports-"}
+    assert {**given, "LOOPWRIGHT_REPORTS": ""} == {**judged, "LOOPWRIGHT_REPORTS": ""}
+
+
+def test_a_link_that_a_turn_left_in_place_of_the_support_files_is_removed_and_not_followed(sandbox, redactor, tmp_path):
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "sitecustomize.py").write_text("mine")
+    (sandbox.place.tmp / "loopwright-support").unlink(missing_ok=True)
+    (sandbox.place.tmp / "loopwright-support").symlink_to(victim)
+    open_turn_sandbox(sandbox, Environment({}, ()), redactor, 7, "w")
+    assert (victim / "sitecustomize.py").read_text() == "mine"
+    assert [path.name for path in victim.iterdir()] == ["sitecustomize.py"]
+    assert (sandbox.place.tmp / "loopwright-support" / "sitecustomize.py").is_file()
 
 
 def test_the_last_line_says_why_a_program_failed(start):
@@ -124,7 +152,7 @@ def test_the_two_outputs_of_a_program_are_masked_separately(start, monkeypatch, 
         return Ended(Ending.TIMED_OUT, 7, 1.5)
 
     isolation, sandbox = start.turn_sandbox.sandbox.isolation, start.turn_sandbox.sandbox
-    launch = Launch(("bash",), sandbox.place.repo, {}, wrapped=True)
+    launch = Launch(("bash",), sandbox.place.repo, {"TMPDIR": "/tmp"}, wrapped=True, lockdown=Lockdown.KEYS)
     monkeypatch.setattr(isolation, "launch", lambda *_, **__: launch)
     monkeypatch.setattr(module.process, "stream", stream)
     ran = start("unused", on_line=reader)
@@ -132,7 +160,10 @@ def test_the_two_outputs_of_a_program_are_masked_separately(start, monkeypatch, 
     assert all(part in start.log.read_text() for part in (KEY[:9], KEY[9:])), "the parts are of two texts"
     assert options["freezer"] is start.turn_sandbox.freezer
     assert options["timeout_s"] == 60.0
-    assert commands == [Command(("bash",), sandbox.place.repo, {}, str(sandbox.place.folder), wrapped=True)]
+    (command,) = commands
+    assert command == Command(
+        ("bash",), sandbox.place.repo, command.env, str(sandbox.place.folder), wrapped=True, lockdown=Lockdown.KEYS
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,15 @@ class Loops:
     def __init__(self, project):
         self.project = project
 
-    def configure(self, turns=(), *, loop=None, more=""):
-        """The agent's turns and the settings."""
-        self.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
+    def configure(self, turns=(), *, loop=None, more="", isolation="none"):
+        """The agent's turns and the settings. An agent that is not scripted needs isolation."""
+        self.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
         self.project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": list(turns)}))
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in (loop or {}).items())
         self.project.write(
             ".loopwright/config.toml",
-            f'{more}\n[loop]\ntest_command = "test -e done"\n{lines}[agents]\ndefault = "scripted"\n'
+            f'{more}\n[project]\nsource = ["**"]\ntest_command = "test -e done"\n'
+            f'[loop]\n{lines}[agents]\ndefault = "scripted"\n'
             '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
         )
 

@@ -53,6 +53,7 @@ def write(project, path, document):
 
 def build(project, agent):
     project.environment["LOOPWRIGHT_LOOP_TEST_COMMAND"] = "test -f made.txt"
+    project.environment["LOOPWRIGHT_PROJECT_SOURCE"] = "made.txt"
     made = project.run("loop", "new", "a file", "--task", "make it", "--agent", agent, "--json").json()
     done = project.run("loop", "start", made["loop_id"])
     assert done.exit_code == 0, done.stderr

@@ -96,6 +96,13 @@ def test_a_done_change_is_merged_into_the_specs_and_a_repetition_changes_no_byte
     assert bytes_of(project.own) == before
 
 
+def test_archived_work_of_older_rules_is_graded_by_them(project, monkeypatch):
+    done(project)
+    ok(project, "archive", "greet")
+    monkeypatch.setattr("loopwright.workflow.audit.RULES", 99)
+    assert [line["grade"] for line in status(project)["requirements"]] == ["old rules"]
+
+
 def test_only_a_person_archives(project):
     done(project)
     before = bytes_of(project.own / "changes")

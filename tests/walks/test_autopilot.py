@@ -153,7 +153,7 @@ def test_clarifying_counts_against_the_same_budget(project):
     ok(project, "answer", "greet", "A-1", "politely")
     stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
     assert stopped["error"] == "autopilot_requires_resolved_spec"
-    ok(project, "answer", "greet", "A-2", "yes")
+    ok(project, "answer", "greet", "A-2", "the greeting")
     stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
     assert (stopped["error"], stopped["blockers"][0]["code"]) == ("autopilot_phase_blocked", "budget_usd")
     assert status(project)["cost"]["turns"] == 1

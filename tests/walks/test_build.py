@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from tests.walks.workflow_kit import (
     BUILT,
     CHECK,
+    ONLY_HELLO,
     SLICE,
     blockers,
     ok,
@@ -109,7 +111,7 @@ def test_a_plan_that_asks_for_more_after_the_build_is_built_on(project):
 def test_a_judge_that_the_work_changed_needs_a_persons_look(project):
     check = {"id": "C", "command": "bash check.sh"}
     cheats = {"role": "builder", "run": "echo true > check.sh"}
-    prepare(project, [planner(slices=[{**SLICE, "checks": [check]}]), cheats])
+    prepare(project, [planner(slices=[{**SLICE, "checks": [check]}]), cheats], settings=ONLY_HELLO)
     project.write("check.sh", "grep -q hello hello.py\n")
     project.commit("a judge")
     project.at("approved")
@@ -118,7 +120,7 @@ def test_a_judge_that_the_work_changed_needs_a_persons_look(project):
     refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
     assert refused["blockers"][0]["code"] == "sealed_file_changed_check.sh"
     assert refusal(project, "sign", "greet", "other.sh")["error"] == "nothing_to_sign"
-    ok(project, "sign", "greet", "check.sh", "--note", "I know")
+    ok(project, "sign", "greet", "--protected", "--note", "I know")
     assert blockers(project, "review") == {}
 
 
@@ -147,6 +149,31 @@ def test_a_hidden_check_is_never_shown_to_the_builder(project):
     assert not any("hidden_check" in text or "Zoë" in text for text in prompts)
     assert "1 more, hidden from you" in prompts[0] or "1 more, hidden from you" in prompts[1]
     assert any("a check that you are not shown fails: greet says the name" in text for text in prompts)
+    assert blockers(project, "review") == {}
+
+
+@pytest.mark.parametrize("is_dirty", [False, True])
+def test_a_builder_can_not_read_a_hidden_check_that_was_committed(project, is_dirty):
+    hidden = {"id": "H", "command": "python3 hidden_check.py", "hidden": True}
+    steal = "git cat-file --batch-all-objects --batch; git log -p --all; cat .loopwright/workflows/*/hidden/*"
+    spy = {
+        "role": "builder",
+        "run": f"{BUILT}; find . -name 'hidden*' >> hello.txt; ({steal}) 2>&1 | grep -a Zoë >> hello.txt; true",
+    }
+    prepare(project, [planner(slices=[{**SLICE, "checks": [{"id": "V", "command": CHECK}, hidden]}]), spy])
+    project.write(".gitignore", "__pycache__/\n")
+    project.write(
+        ".loopwright/workflows/greet/hidden/hidden_check.py", "import hello\nassert hello.greet('Zoë') == 'hello Zoë'\n"
+    )
+    project.commit("everything")
+    if is_dirty:
+        project.write("notes.txt", "not committed\n")
+    project.at("approved")
+    build(project)
+    patch = next((project.own / "loops").glob("*.progress/changes.patch")).read_text()
+    assert "hello {name}" in patch
+    assert "hidden" not in patch
+    assert "Zo" not in patch
     assert blockers(project, "review") == {}
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 
 import pytest
 import yaml
 
-from loopwright.stages.person import AGENT_MARK
-
 ANSWER = "a plain answer of some words"
+# Answers that say different things.
+ANSWERS = [f"it must {3 * chr(97 + n)} every {chr(122 - n) * 4} before {chr(98 + n) * 2}" for n in range(25)]
+CONFIG = (
+    '[agents]\ndefault = "scripted"\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n'
+    '[sandbox]\nisolation = "none"\n'
+)
 
 
 def ok(project, *arguments):
@@ -34,9 +39,8 @@ def spec_of(project, slug="x"):
 
 def clarified(project, slug="x"):
     """Every question of the tool's own answered."""
-    done = project.run(
-        "clarify", slug, "--idea", "an idea", "--interactive", stdin=b"".join([f"{ANSWER}\n".encode()] * 30)
-    )
+    answers = "".join(f"{answer}\n" for answer in ANSWERS).encode()
+    done = project.run("clarify", slug, "--idea", "an idea", "--interactive", stdin=answers)
     assert done.exit_code == 0, done.stdout + done.stderr
     assert 3 < done.stdout.count("> ") < 30, "one question after the other, and an end"
 
@@ -63,7 +67,7 @@ def test_without_an_agent_the_tool_asks_until_the_spec_is_clear(project):
     assert (state["current_stage"], state["stage_status"]) == ("clarify", "awaiting-approval")
     assert state["requested_transition"] == "clarify->plan"
     assert state["pending_user_decision"] == "approve clarify->plan"
-    assert ANSWER in spec_of(project).read_text()
+    assert ANSWERS[0] in spec_of(project).read_text()
     assert "approve x --from clarify --to plan" in ok(project, "next").stdout
     assert list((project.own / "specs").glob("clarify-x-*.md"))
 
@@ -154,11 +158,7 @@ def test_an_agent_asks_and_fills_empty_sections_and_never_overwrites(project):
             "sections": {"Constraints": "- none"}, "question": "Also under load?", "presses_on": "A-1"})},
     ]  # fmt: skip
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
-    project.write(
-        ".loopwright/config.toml",
-        '[agents]\ndefault = "scripted"\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n'
-        '[sandbox]\nisolation = "none"\n',
-    )
+    project.write(".loopwright/config.toml", CONFIG)
     assert ok(project, "clarify", "x", "--idea", "an idea", "--json").json()["question"] == "Which port?"
     text = spec_of(project).read_text()
     assert "- the parser" in text
@@ -173,16 +173,71 @@ def test_an_agent_asks_and_fills_empty_sections_and_never_overwrites(project):
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_only_a_person_answers_and_approves(project):
-    clarified(project)
-    for arguments in (
-        ("answer", "x", "A-1", "y"),
-        ("approve", "x", "--from", "clarify", "--to", "plan"),
-        ("reject", "x", "--from", "clarify", "--to", "plan", "--reason", "r"),
-    ):
-        done = project.run(*arguments, env={AGENT_MARK: "1"})
-        assert done.exit_code == 1
-        assert "is for people only" in done.stderr
+def score(project):
+    found = {one["code"]: one["message"] for one in status(project)["readiness"]["plan"]["blockers"]}
+    return found.get("clarify_ambiguity_score_above_threshold", "")
+
+
+def test_one_sentence_answers_one_question(project):
+    stdin = f"{ANSWER}\n{ANSWER.upper()} 2!\n".encode() * 15
+    done = project.run("clarify", "x", "--idea", "an idea", "--interactive", stdin=stdin)
+    assert "the answer to A-2 does not count: it repeats the answer to A-1" in done.stdout
+    assert "the ambiguity score is 0.70, above 0.20" in score(project), "one of ten sections"
+    assert refusal(project, "answer", "x", "A-2", "what is in scope")["error"] == "answer_not_accepted"
+    # The same sentence, written into the spec by hand.
+    spec = spec_of(project)
+    text = (
+        spec.read_text().replace("A-2 | open |", "A-2 | answered |").replace("- A-1: a", f"- A-2: {ANSWER}\n- A-1: a")
+    )
+    spec.write_text(text.replace("## Constraints\n", f"## Constraints\n\n{ANSWER}\n"))
+    assert "answer_not_accepted_A-2" in codes(project, "plan")
+    assert "the ambiguity score is 0.70, above 0.20" in score(project)
+    ok(project, "answer", "x", "A-2", "only the parser")
+    assert "answer_not_accepted_A-2" not in codes(project, "plan")
+
+
+def test_the_agent_that_asked_judges_the_answer(project):
+    refuses = {"answers": {"A-1": {"accepted": False, "why": "it names no port"}}, "question": "and the host?"}
+    turns = [
+        {"role": "clarifier", "answer": json.dumps(reply)}
+        for reply in ({"question": "Which port?"}, refuses, {"answers": {"A-1": {"accepted": True}}})
+    ]
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+    project.write(".loopwright/config.toml", CONFIG)
+    ok(project, "clarify", "x", "--idea", "an idea")
+    before = score(project)
+    ok(project, "answer", "x", "A-1", "whatever you like")
+    assert "answers that the agent has not judged" in score(project)
+    asked = ok(project, "clarify", "x", "--json").json()
+    assert (asked["item"], asked["question"]) == ("A-1", "Which port?"), "the question is open again"
+    assert "answer_not_accepted_A-1" in codes(project, "plan")
+    assert "it names no port" in ok(project, "status", "x").stdout
+    assert score(project) == before
+    ok(project, "answer", "x", "A-1", "8787")
+    ok(project, "clarify", "x")
+    assert score(project) != before
+    assert codes(project, "plan")[0] == "unresolved_ambiguity", "the next question"
+    assert "A-1" not in status(project)["readiness"]["plan"]["blockers"][0]["message"]
+
+
+def test_two_clarify_at_once_record_one_question(project, tmp_path):
+    there, go = tmp_path / "there", tmp_path / "go"
+    waits = {"role": "clarifier", "run": f"touch {there}; while ! test -e {go}; do sleep 0.05; done"}
+    turns = [{**waits, "answer": json.dumps({"question": "Which port?"})}]
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+    project.write(".loopwright/config.toml", CONFIG)
+    ok(project, "clarify", "x", "--idea", "an idea", "--agent", "")
+    ok(project, "answer", "x", "A-1", "people")
+    with subprocess.Popen(
+        project.command("clarify", "x", "--json"), cwd=project.root, env=project.environment, stdout=subprocess.PIPE
+    ) as first:
+        while not there.exists():
+            assert first.poll() is None
+            time.sleep(0.02)
+        second = ok(project, "clarify", "x", "--agent", "", "--json").json()
+        go.touch()
+        assert json.loads(first.communicate()[0])["question"] == second["question"]
+    assert spec_of(project).read_text().count("| open |") == 1
 
 
 def test_two_people_at_once_give_one_approval(project):

@@ -90,7 +90,7 @@ def test_a_round_that_no_agent_could_take_is_still_required(project):
 def test_rounds_are_limited_and_a_deeper_profile_has_more_rounds(project):
     asks = {"role": "clarifier", "answer": json.dumps({"question": "what else?", "ambiguity": 0.9})}
     prepare(project, [asks] * 17)
-    answers = b"this and that\n" * 20
+    answers = "".join(f"this and {3 * chr(97 + n)} {3 * chr(98 + n)}\n" for n in range(20)).encode()
     done = project.run("clarify", "greet", "--idea", "i", "--agent", "scripted", "--interactive", stdin=answers)
     assert done.exit_code == 1
     assert "the limit of 15 rounds of the profile standard is reached" in done.stderr

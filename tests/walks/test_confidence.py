@@ -195,7 +195,7 @@ def test_the_work_continues_if_no_reflection_can_be_written(loops):
 
 def test_an_agent_with_a_full_spelling_is_recorded_by_its_kind(loops):
     """Any command can be asked: it finds the schema in the prompt's folder, and answers with a file."""
-    loops.configure()
+    loops.configure(isolation="auto")
     loops.project.write("agent.sh", AGENT)
     loops.project.commit("an agent")
     loop_id = loops.new("--task", "one", "--agent", "command:sh agent.sh")

@@ -24,7 +24,8 @@ def with_agents(loops, order=("first", "second"), failover=True, **agents):
     tables += '[agents.gone]\nkind = "command"\ncommand = "no-such-program-anywhere"\n'
     loops.project.write(
         ".loopwright/config.toml",
-        f'[loop]\ntest_command = "test -e done"\n[agents]\ndefault = "first"\norder = {json.dumps(list(order))}\n'
+        f'[project]\nsource = ["**"]\ntest_command = "test -e done"\n'
+        f'[agents]\ndefault = "first"\norder = {json.dumps(list(order))}\n'
         f"failover = {str(failover).lower()}\n{tables}",
     )
     for name, turns in agents.items():
@@ -42,11 +43,11 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
     second = [NEVER, {**WORKS, "run": 'test -z "$LOOPWRIGHT_SESSION" && test ! -e half && echo x > x'}, WORKS]
     loop_id = with_agents(loops, first=[limited, half, half], second=second)
     loops.run("task", "add", loop_id, "two")
-    loops.run("start", loop_id)
+    loops.run("start", loop_id, code=14)
     document = loops.shown(loop_id)
-    assert document["status"] == "completed"
+    assert loops.holds(loop_id) == [("proof", "unproven")], "nothing proves the first task"
     assert changes(loops, loop_id) == [("first", "second", "rate_limited")], "the second task asks it at once"
-    assert loops.events(loop_id, e.HoldPlaced) == [], "the loop does not wait"
+    assert [one.hold.holder for one in loops.events(loop_id, e.HoldPlaced)] == ["proof"], "the loop does not wait"
     asked = [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)]
     assert asked == ["first", "second", "second"]
     own = document["loopwright"]
@@ -98,7 +99,7 @@ def test_an_unusable_successor_is_skipped_and_no_agent_is_asked_in_circles(loops
         loops, ("first", "second", "third", "gone"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
         second=[NEVER, {"role": "builder", "fail": "not_logged_in"}], third=[NEVER, NEVER, UNTOLD],
     )  # fmt: skip
-    loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
+    loops.project.environment |= {"LOOPWRIGHT_AGENTS_QUOTA": "stop", "LOOPWRIGHT_SANDBOX_ISOLATION": "auto"}
     loops.run("start", loop_id, code=11)
     assert changes(loops, loop_id) == [
         ("first", "second", "rate_limited"),

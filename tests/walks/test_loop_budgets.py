@@ -21,7 +21,8 @@ def test_a_task_with_a_used_budget_holds_the_loop_and_another_task_does_not(loop
     loops.configure([WORKS] * 4)
     loop_id = loops.new("--task", "one", "--task", "two")
     loops.run("task", "edit", loop_id, "T-2", flag, amount)
-    loops.run("start", loop_id)
+    loops.run("start", loop_id, code=14)  # the second task changed nothing
+    loops.run("accept", loop_id, "--reason", "fine")
     loops.run("retry", loop_id)
     loops.run("task", "edit", loop_id, "T-1", "--reopen")
     loops.run("task", "edit", loop_id, "T-2", "--reopen")
@@ -34,8 +35,8 @@ def test_a_task_with_a_used_budget_holds_the_loop_and_another_task_does_not(loop
     refused = loops.run("resume", loop_id, code=1)
     assert "give it more" in refused.stderr
     loops.run("task", "edit", loop_id, "T-2", flag, "1000")
-    loops.run("resume", loop_id)
-    assert loops.shown(loop_id)["status"] == "completed"
+    loops.run("resume", loop_id, code=14)
+    assert loops.holds(loop_id) == [("proof", "unproven")]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,8 @@ def test_retries_of_all_tasks_are_counted_together(loops):
     loops.run("start", loop_id, code=11)
     assert loops.holds(loop_id) == [("budget", "budget_retries")]
     assert loops.spent(loop_id)["retries"] == 2
-    loops.run("resume", loop_id, "--retries", "2")
-    assert loops.shown(loop_id)["status"] == "completed"
+    loops.run("resume", loop_id, "--retries", "2", code=14)
+    assert [holder for holder, _ in loops.holds(loop_id)] == ["proof"], "the second task changed nothing"
 
 
 def test_without_a_limit_of_its_own_a_task_fails_after_the_usual_tries(loops):
@@ -147,15 +148,17 @@ def test_a_turn_that_exceeds_the_remaining_budget_is_ended_while_it_runs(loops, 
 
 
 def test_a_commands_use_counts_even_if_it_crashes_or_is_stopped(loops, wait_until):
-    loops.configure(more=f"[agents.mine]\nkind = \"command\"\ncommand = '''{USES}touch started; exit 3'''")
+    loops.configure(
+        more=f"[agents.mine]\nkind = \"command\"\ncommand = '''{USES}touch started; exit 3'''", isolation="auto"
+    )
     loop_id = loops.new("--task", "one", "--agent", "mine", "--task-retries", "0")
     loops.run("start", loop_id, code=11)
     assert (loops.spent(loop_id)["usd"], loops.spent(loop_id)["tokens"]) == (0.3, 30)
-    mark = loops.project.root / "reached"
-    loops.configure(more=f"[agents.mine]\nkind = \"command\"\ncommand = '''{USES}touch {mark}; sleep 1000'''")
+    waits = f"{USES}touch reached; sleep 1000"
+    loops.configure(more=f"[agents.mine]\nkind = \"command\"\ncommand = '''{waits}'''", isolation="auto")
     loops.run("resume", loop_id, "--task-retries", "5", "--no-start")
     with loops.started(loop_id) as child:
-        wait_until(mark.exists)
+        wait_until(lambda: list(loops.project.sandboxes.glob("*/repo/reached")))
         child.terminate()
         assert child.wait() == 143
     assert loops.spent(loop_id)["usd"] == 0.6
@@ -301,7 +304,7 @@ def test_a_turn_is_told_its_remaining_budget(loops):
     says = 'env | grep ^LOOPWRIGHT_TURN_ | sort; test -z "$LOOPWRIGHT_CONTEXT" && echo no manifest'
     loops.configure([WORKS, {**WORKS, "run": says}])
     loop_id = loops.new("--task", "one", "--task", "two", "--usd", "2", "--tokens", "1000", "--task-usd", "5")
-    loops.run("start", loop_id)
+    loops.run("start", loop_id, code=14)  # the second task changes nothing
     (record,) = [
         one
         for one in (loops.project.own / "loops").rglob("turn.json")

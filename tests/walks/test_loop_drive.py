@@ -67,7 +67,8 @@ def ready(project):
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in loop_settings.items())
         project.write(
             ".loopwright/config.toml",
-            f'[loop]\ntest_command = "{tests}"\n{lines}[agents]\ndefault = "scripted"\n'
+            f'[project]\nsource = ["**"]\ntest_command = "{tests}"\n'
+            f'[loop]\n{lines}[agents]\ndefault = "scripted"\n'
             '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
         )
         return project
@@ -243,9 +244,11 @@ def test_a_limit_without_an_end_is_tried_again_by_itself_later_each_time(ready):
 
 def test_an_answer_that_cant_be_used_is_asked_for_once_more_and_then_stops_the_iterations(ready):
     project = ready([])
+    project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "auto"
     project.write(
         ".loopwright/config.toml",
-        '[loop]\ntest_command = "true"\n[agents]\ndefault = "mute"\n[agents.mute]\nkind = "command"\n'
+        '[project]\nsource = ["**"]\ntest_command = "true"\n'
+        '[agents]\ndefault = "mute"\n[agents.mute]\nkind = "command"\n'
         'command = "grep could.not.be.used $LOOPWRIGHT_PROMPT > asked-again; echo x > work"\n',
     )
     loop_id = new(project, "--task", "t")
@@ -317,12 +320,15 @@ def test_a_report_of_an_earlier_run_does_not_count(ready):
     project = ready([{"role": "builder", "run": BUGGY}], test_command_is="")
     project.write("junit.xml", '<testsuite><testcase classname="old" name="old" time="0"/></testsuite>')
     config = (
-        (project.own / "config.toml").read_text().replace(QUICK_TESTS, "exit 0").replace('test_command_is = ""\n', "")
+        (project.own / "config.toml")
+        .read_text()
+        .replace(QUICK_TESTS, "test -e calc.py")
+        .replace('test_command_is = ""\n', "")
     )
     (project.own / "config.toml").write_text(config)
     project.commit("a committed report")
     loop_id = new(project, "--task", "t")
-    start(project, loop_id)
+    start(project, loop_id, code=14)  # the command looks at no function of the work
     (result,) = shown(project, loop_id)["skill_state"]["validate"]["test_results"]
     assert result["test_name"] == "the test command"
 
@@ -526,8 +532,8 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     monkeypatch.setattr(starting, "drive", drive_and_resume)
     after = starting.start(context, loop_id, Cancellation())
     assert [hold.code for hold in held] == ["budget_turns"]
-    assert after.is_over
-    assert shown(project, loop_id)["status"] == "completed"
+    assert [hold.holder for hold in after.holds] == ["proof"], "both tasks were worked on, and one changed nothing"
+    assert shown(project, loop_id)["status"] == "paused"
 
 
 def test_a_worker_in_the_background_outlives_its_terminal_and_can_be_watched(ready):

@@ -104,7 +104,10 @@ def test_not_while_a_worker_drives_the_loop(loops, wait_until):
 
 def test_another_agent_can_plan(loops):
     answer = json.dumps({"tasks": [{"description": "by mine", "tool": "bash", "mode": "analysis"}]})
-    loops.configure(more=f"[agents.mine]\nkind = \"command\"\ncommand = '''echo '{answer}' > $LOOPWRIGHT_ANSWER'''")
+    loops.configure(
+        more=f"[agents.mine]\nkind = \"command\"\ncommand = '''echo '{answer}' > $LOOPWRIGHT_ANSWER'''",
+        isolation="auto",
+    )
     loop_id = loops.new("--description", "d")
     assert "T-1 [bash] by mine" in loops.run("task", "generate", loop_id, "--agent", "mine").stdout
     assert "neither a description" in loops.run("task", "generate", loops.new(), code=1).stderr
@@ -129,7 +132,7 @@ def test_obstacles_under_our_names_in_the_mailbox_are_replaced_by_the_repair(loo
         f"echo '{{\"tokens\": 7}}' >> $LOOPWRIGHT_USAGE; else echo > been; cd $LOOPWRIGHT_MAILBOX; "
         f"for name in {names}; do rm -rf $name; {OBSTACLES[kind].format(victim=victim)}; done; fi"
     )
-    loops.configure(more=f'[agents.own]\nkind = "command"\ncommand = {json.dumps(script)}\n')
+    loops.configure(more=f'[agents.own]\nkind = "command"\ncommand = {json.dumps(script)}\n', isolation="auto")
     loop_id = loops.new("--description", "d")
     loops.run("task", "generate", loop_id, "--agent", "own")
     assert victim.read_text() == "mine"

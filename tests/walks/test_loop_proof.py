@@ -8,9 +8,17 @@ import pytest
 
 from loopwright.agents.port import AGENT_MARK
 
-# The same tests with a report and without a report.
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
+# None of these commands names a report: the first two report by the environment, the last ignores PYTHONPATH.
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
 UNITTEST = "python3 -m unittest -q"
+SILENT = "python3 -E -m unittest -q"
+MAKE = "make -s check"
+SCRIPTS = {
+    "Makefile": "check: zero double\nzero double:\n\tpython3 judges/$@.py\nrun:\n\tpython3 judges/double.py\n",
+    "judges/__init__.py": "",
+    "judges/zero.py": "import sys; sys.path.insert(0, '.'); import calc; assert calc.double(0) == 0\n",
+    "judges/double.py": "import sys; sys.path.insert(0, '.'); import calc; assert calc.double(2) == 4\n",
+}
 TEST = """\
 import unittest
 
@@ -24,31 +32,45 @@ class Tests(unittest.TestCase):
 FIXED = "printf 'def double(n):\\n    return n + n\\n' > calc.py"
 DELETED = "rm test_double.py"
 WEAKENED = "sed -i 's/double(2), 4/double(2), 5/' test_double.py"
-ALSO_TESTED = f"{FIXED}; printf '    def test_two(self):\\n        self.assertEqual(double(1), 2)\\n' >> test_double.py"
+CONFTEST = "echo 'collect_ignore = [\"test_double.py\"]' > conftest.py"
+REFACTORED = "echo 'UNUSED = 1' >> calc.py"
+ALSO_TESTED = f"{FIXED}; sed 's/2), 4/1), 2/' test_double.py > test_more.py"
+WEAKENED_SCRIPT = "sed -i 's/== 4/> 4/' judges/double.py"
+REWRITES = (
+    'printf \'path = "judges/double.py"\\ntext = open(path).read()\\n'
+    'open(path, "w").write(text.replace("== 4", "> 4"))\\n'
+    "def double(n):\\n    return n and n + n + 1\\n' > calc.py"
+)
+SKIPPED = "printf 'import unittest\\ndef double(n):\\n    raise unittest.SkipTest(1)\\n' > calc.py"
+EXPECTED = "printf 'import pytest\\ndef double(n):\\n    return pytest.xfail(str(n)) if n else n\\n' > calc.py"
+ENDED = "printf 'import os\\ndef double(n):\\n    os._exit(0)\\n' > calc.py"
 
 
 @pytest.fixture
 def calc(loops):
     """A project with a bug, a test that shows it, and another test that passes."""
 
-    def make(*runs, test_command=PYTEST):
+    def make(*runs, test_command=PYTEST, more=()):
         loops.configure([{"role": "builder", "run": run} for run in runs])
         config = loops.project.own / "config.toml"
         config.write_text(config.read_text().replace("test -e done", test_command))
         loops.project.write("calc.py", "def double(n):\n    return n and n + n + 1\n")
-        loops.project.write("test_double.py", TEST.format(name="double", n=2, result=4))
+        result = 4 if runs != (REFACTORED,) else 5
+        loops.project.write("test_double.py", TEST.format(name="double", n=2, result=result))
         loops.project.write("test_zero.py", TEST.format(name="zero", n=0, result=0))
+        for name, text in SCRIPTS.items() if test_command == MAKE else ():
+            loops.project.write(name, text)
         loops.project.commit("a bug, and tests")
-        return loops.new("--task", "double doubles")
+        return loops.new("--task", "double doubles", *more)
 
     return make
 
 
-def held(loops, loop_id):
+def held(loops, loop_id, tasks=("in_progress",)):
     """The hold of the loop, as another tool reads it."""
     document = loops.shown(loop_id)
     assert document["status"] == "paused"
-    assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["in_progress"]
+    assert tuple(task["status"] for task in document["skill_state"]["develop"]["tasks"]) == tasks
     assert "action-complete" not in document["skill_state"]["completed_actions"]
     (hold,) = document["loopwright"]["holds"]
     assert hold["holder"] == "proof"
@@ -84,13 +106,80 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
 
 
 @pytest.mark.parametrize(
+    ("work", "more", "code"),
+    [
+        ("sed -i 's/echo 0/expr $1 + $1/' app.sh", {}, 0),
+        # Next to a second script that the test sources, one of them may be a helper that judges.
+        ("sed -i 's/= 4/= 0/' is.sh", {"is.sh": 'is_4() { [ "$1" = 4 ]; }\n'}, 14),
+    ],
+)
+def test_the_only_script_of_a_project_is_its_product_though_the_test_sources_it(loops, work, more, code):
+    loops.configure([{"role": "builder", "run": work}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", "sh test.sh"))
+    for name, text in {"app.sh": "double() { echo 0; }\n", **more}.items():
+        loops.project.write(name, text)
+    sourced = "".join(f". ./{name}\n" for name in more)
+    judge = "is_4 $(double 2)" if more else '[ "$(double 2)" = 4 ]'
+    loops.project.write("test.sh", f"set -e\n. ./app.sh\n{sourced}{judge}\n")
+    loops.project.commit("a project of shell scripts")
+    loops.run("start", loops.new("--task", "double doubles"), code=code)
+
+
+def test_a_person_can_accept_tests_that_failed_before_the_work_as_known_failures(loops, calc):
+    loop_id = calc(FIXED, more=("--max-iterations", "2"))
+    loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
+    loops.project.commit("another test that fails")
+    done = loops.run("start", loop_id, code=14)
+    assert f"loopwright loop accept {loop_id}" in done.stdout
+    hold = held(loops, loop_id)
+    assert hold["code"] == "known_failures"
+    assert "test_old.py::Tests::test_old" in hold["message"]
+    assert "test_double.py" not in hold["message"]
+    assert "n + n" in patch_of(loops, loop_id).read_text()
+    loops.run("accept", loop_id)
+    document = loops.shown(loop_id)
+    assert document["status"] == "completed"
+    assert "test_old" in document["loopwright"]["forced"]
+
+    loops.run("retry", loop_id, "--max-iterations", "4")
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed", "known failures of this loop stay known"
+
+
+@pytest.mark.parametrize(
+    "work", [f"{FIXED}; sed -i 's/n + n/n and n + n or 7/' calc.py", "echo 'UNUSED = 1' >> calc.py"]
+)
+def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
+    """One breaks a test that passed, and one proves nothing: there is nothing to accept."""
+    loop_id = calc(work, more=("--max-iterations", "2"))
+    loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
+    loops.project.commit("another test that fails")
+    loops.run("start", loop_id, code=12)
+    loops.run("accept", loop_id, code=1)
+    assert loops.shown(loop_id)["status"] == "failed"
+
+
+@pytest.mark.parametrize(
     ("lie", "test_command", "code", "named"),
     [
-        (DELETED, PYTEST, "tests_lost", "test_double.Tests::test_double"),
-        (DELETED, UNITTEST, "tests_changed", "test_double.py"),
-        (WEAKENED, UNITTEST, "tests_changed", "test_double.py"),
+        (DELETED, PYTEST, "changed_test_test_double.py", "test_double.py"),
+        (DELETED, SILENT, "changed_test_test_double.py", "test_double.py"),
+        (WEAKENED, UNITTEST, "changed_test_test_double.py", "test_double.py"),
+        (f"{FIXED}; {CONFTEST}", PYTEST, "protected_changes", "fail with them"),
+        (REFACTORED, PYTEST, "unproven", "no test failed before it and passes now"),
+        (WEAKENED_SCRIPT, MAKE, "protected_changes", "judges/double.py"),
+        (REWRITES, MAKE, "flagged", "changed files of the project while they ran: judges/double.py"),
     ],
-    ids=["deleted", "deleted without a report", "weakened"],
+    ids=[
+        "deleted",
+        "deleted without a report",
+        "weakened",
+        "fixed with a plug-in",
+        "nothing proves it",
+        "a script that make calls",
+        "edited when an earlier test runs",
+    ],
 )
 def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command, code, named):
     loop_id = calc(lie, test_command=test_command)
@@ -99,7 +188,27 @@ def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command
     assert hold["code"] == code
     assert named in hold["message"]
     assert str(patch_of(loops, loop_id)) in done.stdout
-    assert "test_double.py" in patch_of(loops, loop_id).read_text()
+    assert patch_of(loops, loop_id).read_text()
+
+
+@pytest.mark.parametrize(
+    ("lie", "test_command", "named"),
+    [
+        (ENDED, PYTEST, "pytest ended before its report was complete"),
+        (ENDED, UNITTEST, "unittest ended before its report was complete"),
+        (SKIPPED, PYTEST, "nothing was shown by any test"),
+        (EXPECTED, PYTEST, "failed before your work and does not pass now"),
+        (CONFTEST, PYTEST, "!= 4"),
+    ],
+    ids=["process ended, pytest", "process ended, unittest", "all skipped", "expected to fail", "plug-in"],
+)
+def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_their_end(
+    loops, calc, lie, test_command, named
+):
+    loop_id = calc(lie, test_command=test_command)
+    loops.run("start", loop_id, code=11)
+    results = loops.shown(loop_id)["skill_state"]["validate"]["test_results"]
+    assert any(named in result["error_message"] for result in results if result["status"] == "failed")
 
 
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
@@ -110,10 +219,11 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
     assert set(kept["needed"].values()) == {loop_id}
     loops.run("resume", loop_id)
     assert loops.shown(loop_id)["status"] == "completed", "the old test passes, and so does a new test"
-    (proof,) = loops.project.run("gc", "--keep", "0", "--json").json()["needed"]
+    proof, base = sorted(loops.project.run("gc", "--keep", "0", "--json").json()["needed"], reverse=True)
+    assert ("-validate" in proof, "-base-tests" in base) == (True, True)
     assert loops.project.run("verify", proof).exit_code == 0
     prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
-    assert any("are missing or skipped" in text and "test_double" in text for text in prompts)
+    assert any("only with the work's changes to protected files: test_double.py" in text for text in prompts)
     loops.project.git("apply", str(patch_of(loops, loop_id)))
     assert "return n + n\n" in (loops.project.root / "calc.py").read_text()
 
@@ -126,3 +236,145 @@ def test_a_loop_that_only_analyses_has_nothing_to_change(loops):
     loops.run("task", "add", loop_id, "ls", "--tool", "bash", "--mode", "analysis")
     loops.run("start", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
+
+
+def test_a_planner_cannot_plan_work_that_changes_nothing(loops):
+    plan = '{"tasks": [{"description": "make it faster", "mode": "analysis"}]}'
+    loops.configure([{"role": "planner", "answer": plan}, {"role": "builder", "run": "true"}])
+    loops.project.write("done", "")
+    loops.project.commit("the tests pass")
+    loop_id = loops.new("--description", "make it faster")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == "nothing_changed"
+
+
+def test_each_task_needs_a_test_that_failed_before_it(loops, calc):
+    halved = "printf 'def halve(n):\\n    return n // 2\\n' >> calc.py"
+    tested = "sed 's/double(2), 4/halve(4), 2/; s/double/halve/' test_double.py > test_halve.py"
+    calc(FIXED, halved, tested)
+    loop_id = loops.new("--task", "double doubles", "--task", "halve halves")
+    loops.run("start", loop_id, code=14)
+    hold = held(loops, loop_id, ("completed", "in_progress"))
+    assert (hold["code"], "task T-2: no test failed before the task" in hold["message"]) == ("unproven", True)
+    grades = {name: proof["grade"] for name, proof in loops.shown(loop_id)["loopwright"]["proofs"].items()}
+    assert grades == {"T-1": "proven", "T-2": "changed"}
+    (listed,) = [loop for loop in loops.project.ask("loop", "list")["loops"] if loop["loop_id"] == loop_id]
+    assert listed["loopwright"]["proofs"]["T-2"]["grade"] == "changed"
+    assert "changed: no test failed before the task and passes after it" in loops.run("show", loop_id).stdout
+    # The agent writes the missing test. The work that the test proves was done in an earlier turn of the task.
+    loops.run("resume", loop_id)
+    document = loops.shown(loop_id)
+    assert document["status"] == "completed"
+    assert {proof["grade"] for proof in document["loopwright"]["proofs"].values()} == {"proven"}
+
+
+def test_a_task_that_a_person_marked_as_done_needs_no_proof(loops, calc):
+    calc(FIXED)
+    loop_id = loops.new("--task", "double doubles", "--task", "tell the users")
+    loops.run("task", "done", loop_id, "T-2")
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["loopwright"]["proofs"] == {"T-1": {"grade": "proven", "reason": ""}}
+
+
+@pytest.mark.needs("node")
+def test_a_variable_that_breaks_the_test_command_is_left_out_on_the_base_and_on_the_work(loops, calc):
+    # With a reporter of its own and no destination, node refuses ours.
+    command = "node --test --test-reporter=tap double.test.js"
+    loop_id = calc("printf 'module.exports = (n) => n + n;' > double.js", test_command=command)
+    loops.project.write("double.js", "module.exports = (n) => n;")
+    test = "require('node:test').test('doubles', () => require('assert').equal(require('./double.js')(2), 4));"
+    loops.project.write("double.test.js", test)
+    loops.project.commit("a bug in another language")
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
+def test_pytest_with_a_path_of_its_own_is_asked_for_junit_instead(loops, calc):
+    loop_id = calc(DELETED, test_command=f"PYTHONPATH=. {PYTEST}")
+    loops.run("start", loop_id, code=14)
+    hold = held(loops, loop_id)
+    assert hold["code"] == "changed_test_test_double.py"
+
+
+@pytest.mark.parametrize(
+    ("work", "code"),
+    [
+        ("exec('def double(n):' + ' return n + n')\n", "flagged"),
+        ("class A(int):\n    __eq__ = lambda s, o: bool(1)\ndef double(n):\n    return A(n)\n", "vacuous_tests"),
+        ("import sys\ndef double(n):\n    return n + n if n >= 0 else sys.exit(0)\n", "flagged"),
+    ],
+    ids=["code from data", "always equal", "ends the process"],
+)
+def test_a_loop_is_not_proven_by_tests_that_can_not_fail_or_by_code_that_ends_them(loops, calc, work, code):
+    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("test_command", "test", "code"),
+    [
+        ("make", "from calc import double\n\nassert double(2) == 4\n", "protected_changes"),
+        (PYTEST, "def same(first, second):\n    assert first == second\n", "unaltered_tests"),
+    ],
+    ids=["script of make", "helper of a test"],
+)
+def test_a_loop_cannot_pass_by_changing_what_its_tests_call(loops, calc, test_command, test, code):
+    """A flat project: its judges lie next to its source, and no name tells them apart."""
+    loop_id = calc("printf 'def same(*values):\\n    return values\\n' > proof.py", test_command=test_command)
+    project = loops.project
+    project.write(".loopwright/config.toml", (project.own / "config.toml").read_text().replace('source = ["**"]\n', ""))
+    project.write("proof.py", test)
+    project.write("Makefile", "test:\n\tpython3 proof.py\n")
+    project.write(
+        "test_double.py",
+        "from calc import double\nfrom proof import same\n\n\ndef test_double():\n    same(double(2), 4)\n",
+    )
+    project.commit("judges next to the source")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == code
+
+
+FLAKY = """\
+import pathlib
+
+STATE = pathlib.Path("{state}")
+
+
+def test_flaky():
+    runs = STATE.read_text() if STATE.exists() else "steady"
+    STATE.write_text(runs if runs == "steady" else runs + ".")
+    assert runs == "steady" or len(runs) % 2
+"""
+
+
+def test_evidence_names_scope_base_and_controls_and_rerun_compares_all_tests_but_flaky_ones(loops, calc, tmp_path):
+    state, project = tmp_path / "state", loops.project
+    loop_id = calc(FIXED)
+    project.write("test_flaky.py", FLAKY.format(state=state))
+    project.commit("a test that is flaky on a bad day")
+    loops.run("start", loop_id)
+    run = loops.shown(loop_id)["loopwright"]["run_id"]
+    assert project.evidence(run)["scope"]["source"] == ["**"]
+    controls = [path.name for path in (project.own / "runs").iterdir() if project.evidence(path.name).get("control")]
+    assert project.evidence(project.evidence(controls[0])["base_run"])["steps"][0]["tests"]
+    assert "UNKNOWN_RUN" in project.run("rerun", controls[0]).stderr, "altered tests are not kept"
+
+    state.write_text("..")
+    done = project.run("rerun", run, "--json")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert done.events()[-1]["flaky"] == ["test_flaky.py::test_flaky"]
+    state.unlink()
+    state.mkdir()
+    done = project.run("rerun", run)
+    assert done.exit_code == 1
+    assert "test_flaky.py::test_flaky: passed then, failed now" in done.stderr
+
+
+def test_a_new_test_that_passes_only_together_with_the_others_proves_nothing(loops, calc):
+    counts = "printf 'def test_new(request):\\n    assert len(request.session.items) == 3\\n' > test_new.py"
+    loop_id = calc(f"{REFACTORED}; {counts}")
+    loops.project.write("test_double.py", TEST.format(name="double", n=2, result=5))
+    loops.project.commit("a test that passes")
+    loops.run("start", loop_id, code=11)
+    assert loops.shown(loop_id)["status"] != "completed"

@@ -12,7 +12,7 @@ def prepared(project, test_command="test -e made", more=""):
     project.commit("ignore")
     project.write(
         ".loopwright/config.toml",
-        f'[loop]\ntest_command = {json.dumps(test_command)}\n[sandbox]\nisolation = "none"\n{more}',
+        f'[project]\nsource = ["**"]\ntest_command = {json.dumps(test_command)}\n[sandbox]\nisolation = "none"\n{more}',
     )
 
 

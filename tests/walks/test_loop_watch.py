@@ -151,7 +151,7 @@ def ready(project):
         project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
         project.write(
             ".loopwright/config.toml",
-            f'[loop]\ntest_command = {json.dumps(TESTS)}\n[agents]\ndefault = "scripted"\n'
+            f'[project]\nsource = ["**"]\ntest_command = {json.dumps(TESTS)}\n[agents]\ndefault = "scripted"\n'
             '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
         )
         options = arguments or ("--task", "write double 写 it")

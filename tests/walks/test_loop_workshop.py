@@ -14,7 +14,8 @@ def loop_of(project):
     project.commit("ignore")
     project.write(
         ".loopwright/config.toml",
-        '[loop]\ntest_command = "test ! -e cache && test ! -e half"\n'
+        '[project]\nsource = ["**"]\n'
+        'test_command = "test ! -e cache && test ! -e half && (test -e one || test -e head)"\n'
         '[run]\nmax_retries = 1\n[sandbox]\nisolation = "none"\n',
     )
 
@@ -35,18 +36,18 @@ def changed(document):
 
 
 def test_ignored_files_stay_for_the_next_task_and_never_reach_the_tests(loop_of, project):
-    document = loop_of("mkdir cache && echo built > cache/it && echo 1 > one", "cp cache/it two")
-    assert changed(document) == [("completed", ["one"]), ("completed", ["two"])]
-    assert document["status"] == "completed"
+    document = loop_of("mkdir cache && echo built > cache/it && echo 1 > one", "cp cache/it two", code=14)
+    assert changed(document) == [("completed", ["one"]), ("in_progress", ["two"])], "nothing proves the second task"
+    assert document["skill_state"]["validate"]["passed"]
     assert list(project.sandboxes.iterdir()) == []
 
 
 def test_a_failed_try_leaves_nothing_to_the_next(loop_of, project):
     counter = project.root.parent / "tries"
     flaky = f"test ! -e half || exit 9; echo x >> {counter}; echo 1 > half; test $(wc -l < {counter}) -ge 2 && rm half"
-    document = loop_of("echo 1 > one", flaky, "test -e one && test ! -e half && echo 3 > three")
+    document = loop_of("echo 1 > one", flaky, "test -e one && test ! -e half && echo 3 > three", code=14)
     assert counter.read_text() == "x\nx\n"
-    assert changed(document) == [("completed", ["one"]), ("completed", []), ("completed", ["three"])]
+    assert changed(document) == [("completed", ["one"]), ("in_progress", []), ("in_progress", ["three"])]
 
 
 def test_every_task_finds_a_repository_at_the_base_with_the_work_uncommitted(loop_of, project):
@@ -58,6 +59,7 @@ def test_every_task_finds_a_repository_at_the_base_with_the_work_uncommitted(loo
         "echo more/ >> .gitignore",
         f"echo x >> {counter}; test $(wc -l < {counter}) -ge 2",
         look,
+        code=14,
     )
     patch = next((project.own / "loops").glob("*.progress/changes.patch"))
     project.git("apply", str(patch))

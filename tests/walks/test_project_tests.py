@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import pytest
 from tests.walks.workflow_kit import BUILT, blockers, ok, plan, planner, prepare, refusal, status
 
-# The same tests with a report and without a report.
+# A report of the user's own does not count the tests twice.
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 BYE = "printf 'def bye():\\n    return \"bye\"\\n' >> hello.py"
@@ -49,7 +50,7 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     approved(project, [BREAKS, FIXES], test_command=PYTEST)
     build(project, "--max-iterations", "1", code=12)
     found = blockers(project, "review")
-    assert "test_hello.Bye::test_bye" in found["tests_broken_1"]["message"]
+    assert "test_hello.py::Bye::test_bye" in found["tests_broken_1"]["message"]
     assert found["tests_broken_1"]["next"] == "loopwright build greet"
     assert "verification_failed" not in found, "the slice's own check passes"
     refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
@@ -59,9 +60,9 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     build(project)
     assert blockers(project, "review") == {}
     tasks = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
-    assert any("test_bye" in text and "passed before your work and fails now" in text for text in tasks)
-    on_base = [path for path in (project.own / "runs").iterdir() if "-base-tests" in path.name]
-    assert len(on_base) == 1, "the base does not change: it is tested once"
+    assert any("test_bye" in text and "passed before your work and does not pass now" in text for text in tasks)
+    on_base = [path.name for path in (project.own / "runs").iterdir() if "-base-tests" in path.name]
+    assert len(on_base) == 3, "the base does not change: it is tested once, and twice more for the broken test"
     said = "the work breaks none of the project's tests"
     assert said in record(project)
     (claim,) = (one for one in status(project)["evidence_chain"] if one["claim"] == "the rest still works")
@@ -80,7 +81,7 @@ def test_a_person_can_sign_for_tests_that_are_meant_to_fail_now(project):
     assert blockers(project, "done") == {}
 
 
-def test_tests_that_fail_on_the_base_already_decide_nothing_without_a_report(project):
+def test_tests_that_all_fail_on_the_base_decide_nothing(project):
     approved(project, [BREAKS], test_command="python3 -m unittest no_such_module")
     said = "the project's tests already fail on the base, so they prove nothing"
     assert said in build(project).stdout
@@ -88,12 +89,64 @@ def test_tests_that_fail_on_the_base_already_decide_nothing_without_a_report(pro
     assert blockers(project, "review") == {}
 
 
+# `bye` works on the base, and the work removes it. The command fails on both trees.
+SILENT = "python3 -c 'import hello; print(hello.bye()); hello.missing()'"
+
+
+@pytest.mark.parametrize(
+    "commands", [f'"{SILENT}"', f'[{{command = "{SILENT}"}}, {{command = "{UNITTEST} test_old"}}]']
+)
+def test_a_command_without_a_report_that_fails_before_and_now_needs_a_person(project, commands):
+    prepare(project, [planner(), BREAKS], settings=f'[project]\nsource = ["hello.py"]\ntest_command = {commands}\n')
+    project.write("hello.py", "def greet(name):\n    return 'hi'\n\n\ndef bye():\n    return 'bye'\n")
+    project.write("test_old.py", TEST_BYE.replace("hello.bye()", "'bye'"))
+    project.commit("something else, and tests without a report that fail")
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    said = "no report tells which"
+    assert said in build(project).stdout
+    assert said in record(project)
+    found = blockers(project, "review")
+    assert list(found) == ["tests_unread"]
+    assert found["tests_unread"]["next"].startswith("loopwright sign greet project-tests")
+    assert "tests_unread" in {
+        one["code"] for one in refusal(project, "autopilot", "greet", "--agent", "scripted")["blockers"]
+    }
+    ok(project, "sign", "greet", "project-tests", "--note", "bye is gone on purpose, and the rest failed before")
+    assert blockers(project, "review") == {}
+
+
+def test_a_finished_build_is_judged_again_by_a_corrected_test_command(project):
+    approved(project, [{"role": "builder", "run": f"{BUILT}; {BYE}"}], test_command="exit 1")
+    build(project)
+    assert list(blockers(project, "review")) == ["tests_unread"]
+    config = project.own / "config.toml"
+    config.write_text(config.read_text().replace("exit 1", UNITTEST))
+    build(project)
+    assert blockers(project, "review") == {}
+    assert "the work breaks none of the project's tests" in record(project)
+
+
 def test_without_a_test_command_the_reports_say_that_nothing_checks_the_rest(project):
     approved(project, [BREAKS], test_command="")
-    said = "the rest of the project was not tested"
+    said = "nothing checks the rest of the project"
     assert said in build(project).stdout
     assert said in record(project)
     assert blockers(project, "review") == {}
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")
     assert said in (project.own / "workflows" / "greet" / "review-report.md").read_text()
+
+
+def test_a_failed_test_of_one_command_does_not_hide_the_failure_of_another(project):
+    commands = f'[{{command = "sh all.sh"}}, {{command = "{UNITTEST}"}}]'
+    settings = f'[project]\nsource = ["**"]\ntest_command = {commands}\n'
+    prepare(project, [planner(), BREAKS, BREAKS], settings=settings)
+    project.write("hello.py", "def greet(name):\n    return 'hi'\n\n\ndef bye():\n    return 'bye'\n")
+    project.write("all.sh", "exec python3 -c 'import hello; hello.bye()'\n")
+    project.write("test_hello.py", TEST_BYE.replace("hello.bye()", "hello.missing()"))
+    project.commit("something else, with a test that fails")
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    build(project, "--max-iterations", "1", code=12)
+    assert "sh all.sh" in blockers(project, "review")["tests_broken_1"]["message"]

@@ -53,7 +53,9 @@ def test_following_the_readme_and_next_leads_to_the_specs(project):
         (flow,) = project.run("next", "--json").json()["workflows"] or [None]
         if flow is None:
             break
-        typed.append(shlex.split(flow["recommended_next_action"].replace("…", "what the README says")))
+        # Each answer says something else.
+        answer = f"the README {chr(96 + len(typed)) * 3} and {chr(123 - len(typed)) * 3}"
+        typed.append(shlex.split(flow["recommended_next_action"].replace("…", answer)))
     verbs = list(dict.fromkeys(command[1] for command in typed))
     assert verbs == ["clarify", "answer", "approve", "plan", "build", "review", "archive"]
     assert "hello {name}" in (project.root / "hello.py").read_text()

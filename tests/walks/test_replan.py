@@ -6,16 +6,17 @@ import json
 import socket
 import textwrap
 
+import pexpect
 import pytest
 import yaml
 
-BAD = {"id": "P-1", "action": "try", "commands": ["echo 'assert failed: expected 2'; exit 1"]}
+BAD = {"id": "P-1", "action": "try", "commands": ["test -e ready || { echo 'assert failed: expected 2'; exit 1; }"]}
 
 
-def plan_text(*commands, **extra):
-    return yaml.safe_dump(
-        {"new_plan": {"unified_goal": "better", "steps": [{"id": "N", "commands": list(commands)}], **extra}}
-    )
+def plan_text(*commands, keeps=BAD, **extra):
+    """A plan with these commands, then the step that failed."""
+    steps = [{"id": "N", "commands": ["touch ready", *commands]}, {**keeps, "depends_on": ["N"]}]
+    return yaml.safe_dump({"new_plan": {"unified_goal": "better", "steps": steps, **extra}})
 
 
 def turns(project, *answers):
@@ -38,6 +39,38 @@ def test_the_scripted_agent_replans_until_the_run_passes_and_every_attempt_is_ke
     assert project.run("verify").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("failing", "change"),
+    [
+        ({"commands": ["exit 1"]}, {"commands": ["true"]}),
+        ({"commands": ["true"], "verification": [{"file_exists": "out"}]}, {"verification": []}),
+        ({"commands": ["exit 1"]}, {"verification": [{"exit_code": 1}]}),
+    ],
+    ids=["commands", "checks", "exit code"],
+)
+def test_a_new_plan_without_what_failed_ends_unproven_and_does_not_replace_the_plan(project, failing, change):
+    step = {"id": "P-1", **failing}
+    plan = project.plan(step, run_id="first")
+    before = plan.read_bytes()
+    turns(project, {"answer": yaml.safe_dump({"new_plan": {"unified_goal": "g", "steps": [{**step, **change}]}})})
+    done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+    assert done.exit_code == 14, done.stderr
+    assert "REPLAN_UNPROVEN" in done.stderr
+    assert "or changes their commands or checks: P-1" in done.stderr
+    assert project.latest()["envelope"]["error_code"] == "REPLAN_UNPROVEN"
+    assert plan.read_bytes() == before
+    command = done.stderr.rpartition("`loopwright run")[2].partition("`")[0].split()
+    project.run("unlatch")
+    assert project.run("run", *command).exit_code == 0, "a person accepts the new plan"
+
+
+def test_a_step_that_could_not_run_is_kept_too(project):
+    project.plan(BAD, {"id": "P-2", "commands": ["exit 1"], "depends_on": ["P-1"]})
+    turns(project, {"answer": plan_text("true")})
+    done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+    assert (done.exit_code, "or changes their commands or checks: P-2" in done.stderr) == (14, True)
+
+
 def test_after_the_last_try_a_person_decides(project):
     project.plan(BAD)
     turns(project, {"answer": plan_text("exit 4")}, {"answer": plan_text("exit 5")}, {"answer": plan_text("true")})
@@ -58,7 +91,7 @@ def test_the_same_plan_again_is_refused_and_counts_as_a_try(project):
 
 
 def test_a_plan_file_of_the_callers_own_is_not_overwritten(project):
-    mine = project.write("mine.yaml", plan_text("exit 1"))
+    mine = project.write("mine.yaml", yaml.safe_dump({"new_plan": {"unified_goal": "g", "steps": [BAD]}}))
     project.commit("my plan")
     turns(project, {"answer": plan_text("true")})
     before = mine.read_bytes()
@@ -72,9 +105,9 @@ def test_any_command_can_be_the_agent(project):
         test -f README || exit 4
         echo talking; echo talking >&2
         cat > "$LOOPWRIGHT_ANSWER" <<'END'
-        {new_plan: {unified_goal: g, steps: [{id: N, commands: ["true"]}]}}
+        PLAN
         END
-        """)
+        """).replace("PLAN", json.dumps(yaml.safe_load(plan_text("true"))))
     project.write("agent.sh", script)
     project.commit("an agent")
     project.write(".loopwright/config.toml", '[agents.mine]\nkind = "command"\ncommand = "sh agent.sh"\n')
@@ -197,8 +230,12 @@ def test_an_agent_can_not_unlatch(project):
     python = project.command("unlatch", "--project-root", str(project.root))
     call = " ".join(python)
     agent = f"command:env -u LOOPWRIGHT_AGENT_TURN {call} > said.txt 2>&1; cp said.txt $LOOPWRIGHT_ANSWER"
-    done = project.run("run", "--isolation", "none", "--replan-with", agent, "--max-retries", "1")
-    assert done.exit_code == 1
+    # Without isolation an agent works only under the eyes of a person.
+    argv = project.command("run", "--isolation", "none", "--replan-with", agent, "--max-retries", "1")
+    child = pexpect.spawn(argv[0], list(argv[1:]), cwd=str(project.root), env=project.environment)
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 1
     answer = (project.own / "turns" / "first-replan-1" / "answer.yaml").read_text()
     assert "INSIDE_AGENT" in answer
     assert (project.own / "latch.lock").exists()

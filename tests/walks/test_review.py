@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import subprocess
 
 import pytest
@@ -213,11 +215,17 @@ def test_folders_of_others_among_the_runs_are_left_alone(project):
 
 
 def test_the_agent_is_given_the_evidence(project):
-    project.plan({"id": "A", "commands": ["echo seen in the log; exit 1"]}, run_id="r")
+    failing = "echo seen in the log; test -e fixed"
+    project.plan({"id": "A", "commands": [failing]}, run_id="r")
+    better = {
+        "new_plan": {
+            "steps": [{"id": "N", "commands": ["touch fixed"]}, {"id": "A", "commands": [failing], "depends_on": ["N"]}]
+        }
+    }
     agent = (
         "command:cd $(dirname $LOOPWRIGHT_PROMPT) && grep -q STEP_FAILED run/evidence.json && "
         "grep -q 'seen in the log' run/logs/A-1.log && "
-        "echo 'new_plan: {steps: [{id: N, commands: [\"true\"]}]}' > $LOOPWRIGHT_ANSWER"
+        f"echo {shlex.quote(json.dumps(better))} > $LOOPWRIGHT_ANSWER"
     )
     assert project.run("run", "--replan-with", agent).exit_code == 0
 

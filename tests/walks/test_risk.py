@@ -451,7 +451,7 @@ def test_rule_sets_and_threshold_are_flags_and_settings(repo):
     repo.write("author.py", "x\n")
     assert judged(repo, "--ruleset", "classic", needs_review=True)["ruleset"] == "classic"
     record = judged(repo, needs_review=False)
-    assert (record["ruleset"], record["ruleset_version"], record["threshold"]) == ("default", 2, 0.5)
+    assert (record["ruleset"], record["ruleset_version"], record["threshold"]) == ("default", 4, 0.5)
     judged(repo, "--threshold", "0.01", needs_review=True)
     judged(repo, env={"LOOPWRIGHT_RISK_RULESET": "classic"}, needs_review=True)
     repo.write(".loopwright/config.toml", "[risk]\nruleset = 'classic'\nthreshold = 1.0\n")
@@ -524,7 +524,7 @@ def test_a_person_reads_the_verdict_its_reasons_and_the_next_command(repo):
     head = repo.git("rev-parse", "HEAD")[:12]
     assert done.stdout.splitlines() == [
         "review needed: score 1.00, threshold 0.5",
-        "why: files on the surface auth changed (default rules v2)",
+        "why: files on the surface auth changed (default rules v4)",
         '  auth  1.00  src/auth.py  (word "auth")',
         "  none  0.00  src/main.py",
         f"compared: working tree, staged and untracked files, with HEAD ({head})",
@@ -593,7 +593,7 @@ def test_sarif_follows_its_standard(repo):
 
 def test_explain_shows_both_tables(repo):
     rows = repo.run("explain", "risk", "--json").json()
-    assert {row["rules"] for row in rows} == {"default rules v2", "classic rules v1"}
+    assert {row["rules"] for row in rows} == {"default rules v4", "classic rules v1"}
     words = " ".join(row["what"] for row in rows if row["surface"] == "auth")
     assert "oauth" in words
     assert any(row["how"] == "size" and "100" in row["what"] for row in rows)

@@ -53,16 +53,18 @@ def asked(project):
 def test_each_role_has_its_own_agent_all_the_way(project):
     """The command line names no agent, and there is no default."""
     cast(project)
-    ok(project, "autopilot", "greet")
-    found = status(project)
-    assert found["stage"] == "done"
+    stopped = refusal(project, "autopilot", "greet")
+    # No policy passes a risk above the floor, not even with a reviewer who approves.
+    assert [one["code"] for one in stopped["blockers"]] == ["risk_above_floor"]
+    ok(project, *stopped["next"].split()[1:])
+    assert status(project)["stage"] == "done"
     assert asked(project) == {(role.replace("_", " "), f"the-{role}") for role in TURNS}
 
 
 def test_an_agent_on_the_command_line_wins_over_its_role_and_other_roles_stay(project):
     """`--agent` plans and builds; the reviewer is still another agent."""
     cast(project, planner="the-critic", builder="the-critic")
-    ok(project, "autopilot", "greet", "--agent", "both")
+    refusal(project, "autopilot", "greet", "--agent", "both")
     assert asked(project) == {
         (role.replace("_", " "), "both" if role in ("planner", "builder") else f"the-{role}") for role in TURNS
     }
@@ -93,7 +95,7 @@ def test_an_empty_name_takes_a_role_back(project):
 
 
 def test_a_named_reviewer_that_was_not_asked_has_not_reviewed(project):
-    """Below the risk floor no review is needed: neither a role nor an option adds a reviewer."""
+    """Below the risk floor no review is needed: a role alone adds no reviewer."""
     cast(project)
     config = project.own / "config.toml"
     config.write_text(config.read_text().replace("threshold = 0.0", "threshold = 1.0").replace('"full"', '"lean"'))
@@ -127,7 +129,7 @@ def test_a_configured_reviewer_that_equals_the_builder_does_not_count(project):
 
 def test_a_missing_smell_reviewer_is_fixed_in_its_setting(project):
     cast(project, smell_reviewer="gemini")
-    project.environment["PATH"] = "/usr/bin:/bin"
+    project.environment |= {"PATH": "/usr/bin:/bin", "LOOPWRIGHT_SANDBOX_ISOLATION": "auto"}
     stopped = project.run("autopilot", "greet")
     assert stopped.exit_code == 1
     assert "another agent in agents.roles.smell_reviewer, then `loopwright review greet --reviewer the-reviewer`" in (

@@ -72,6 +72,32 @@ def test_a_secret_in_the_change_is_a_leak_and_the_patch_is_not_written(project):
     assert "changes.patch" in done.stderr
 
 
+def test_a_secret_in_the_name_of_a_changed_file_is_a_leak(project):
+    halves = TOKEN[:20], TOKEN[20:]
+    project.plan({"id": "L", "commands": [f'echo x > backup_{halves[0]}""{halves[1]}.txt']}, run_id="l")
+    assert_leak(project, project.run("run"), TOKEN)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--plan", f"{TOKEN}.yaml"),
+        ("status", TOKEN),
+        ("loop", "show", TOKEN, "--json"),
+        ("loop", f"use {TOKEN}"),
+        ("explain", MINE),
+    ],
+    ids=["plan", "workflow", "loop", "command", "own value"],
+)
+def test_a_message_that_quotes_an_argument_hides_a_secret_in_it(project, arguments):
+    done = project.run(*arguments, env={"SERVICE_TOKEN": MINE})
+    assert done.exit_code not in (0, 99)
+    assert "[REDACTED:" in done.stderr
+    kept = everything(project, done)
+    assert TOKEN.encode() not in kept
+    assert MINE.encode() not in kept
+
+
 def test_a_secret_in_a_binary_file_of_the_change_is_found_too(project):
     halves = TOKEN[:20], TOKEN[20:]
     project.plan({"id": "L", "commands": [f"printf '\\0\\0%s%s\\0' {halves[0]} {halves[1]} > data.bin"]}, run_id="l")
@@ -105,6 +131,50 @@ def test_the_callers_own_secrets_are_found_in_the_forms_that_tools_print_them(pr
     done = project.run("run", env={"SERVICE_TOKEN": MINE})
     assert_leak(project, done, MINE)
     assert project.evidence("l")["findings"][0]["rule"] == "environment-value"
+
+
+KEY = [expand("MIIEowIBAAKCAQEA<base64:48>", 1), *(expand("<base64:64>", seed) for seed in range(2, 8))]
+HEX, UUID = expand("<hex:32>", 3), "<hex:8>-<hex:4>-<hex:4>-<hex:4>-<hex:12>"
+ENCODED = base64.b64encode("\n".join(["-----BEGIN RSA PRIVATE KEY-----", *KEY]).encode()).decode()
+AZURE = expand("<alnum:76>AZDO<alnum:4>", 9)
+TEAMS = expand(f"https://acme.webhook.office.com/webhookb2/{UUID}@{UUID}/IncomingWebhook/<hex:32>/", 5) + expand(
+    UUID, 4
+)
+# A text, and the part of it that must be hidden.
+KINDS = {
+    "key in quoted lines": ("".join(f'    "{line}\\n" +\n' for line in KEY), KEY[3]),
+    "key in base64": (ENCODED, ENCODED[90:]),
+    "32 hexadecimal digits": (f'API_KEY = "{HEX}"', HEX),
+    "flag": (f"publish --api-key {HEX} now", HEX),
+    "word in a URL": ("postgresql://user:secret@host/db", "secret"),
+    "at sign in a URL": ("postgres://me:p@ss!word9@host/db", "ss!word9"),
+    "query of a URL": ("jdbc:postgresql://host/db?user=me&password=kqvtz9nwxe", "kqvtz9nwxe"),
+    "socket in a URL": ("mongodb://me:D1ffer%40ntw0rd@%2Ftmp%2Fmongodb.sock", "ntw0rd"),
+    "short password": ("POSTGRES_PASSWORD: kq8vtz3n1w", "kq8vtz3n1w"),
+    "key with signs": ("SECRET_KEY = 'x7$k#9@w!q2&z^8*(v_m3+p-5=t)l1%r6'", "(v_m3+p"),
+    "Azure DevOps": (AZURE, AZURE[:40]),
+    "Teams": (TEAMS, expand(UUID, 4)),
+}  # fmt: skip
+
+
+def test_secrets_of_every_kind_are_hidden(project):
+    """One run masks all kinds, because a run for each would take long; a kind that is not hidden is named."""
+    rules = ["private-key-body", "private-key-base64", "secret-assignment", "postgres-url-password",
+             "connection-url-query-password", "mongodb-url-password", "password-assignment",
+             "quoted-secret-assignment", "azure-devops-token", "microsoft-teams-webhook"]  # fmt: skip
+    masked = "".join(f'{rule} = "mask"\n' for rule in rules)
+    project.write(".loopwright/config.toml", f"[secrets.rules]\n{masked}")
+    project.write("out.txt", "".join(f"{kind}\n{text}\nafter {kind}\n" for kind, (text, _) in KINDS.items()))
+    project.commit("output to be")
+    project.plan({"id": "L", "commands": ["cat out.txt"]}, run_id="l")
+    done = project.run("run")
+    assert done.exit_code == 0, done.stderr
+    log = (project.own / "runs" / "l" / "logs" / "L-1.log").read_text()
+    for kind, (_, hidden) in KINDS.items():
+        shown, end, _ = log.partition(f"{kind}\n")[2].partition(f"\nafter {kind}\n")
+        assert end, kind
+        assert "[REDACTED" in shown, kind
+        assert hidden not in shown, kind
 
 
 def test_utf_16_output_is_seen_through(project):

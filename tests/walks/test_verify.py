@@ -221,3 +221,18 @@ def test_a_rerun_of_dirty_work_uses_the_recorded_changes(project):
     done = project.run("rerun", "r")
     assert done.exit_code == 0, done.stderr
     assert project.run("verify").exit_code == 0
+
+
+@pytest.mark.parametrize(("kept", "lost"), [(0, ["one", "two"]), (2, ["two"]), (3, ["two"])])
+def test_a_journal_that_was_removed_or_lost_its_end_is_noticed_and_repaired(recorded, kept, lost):
+    path = recorded.own / "runs.journal.ndjson"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.unlink()
+    if kept:
+        path.write_bytes(b"".join(lines[:kept]))
+    done = recorded.run("verify", "--json")
+    assert done.exit_code == 13
+    assert [run["run_id"] for run in done.json()["runs"] if run["mismatches"]] == lost
+    assert recorded.run("verify", "two").exit_code == 13
+    assert recorded.run("doctor", "--fix").exit_code == 0
+    assert_whole(recorded, ["one", "two"])

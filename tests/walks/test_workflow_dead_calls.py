@@ -46,7 +46,9 @@ def test_a_call_whose_process_was_killed_is_counted_once_by_the_next(project, ro
     waits = f"echo '{USED}' >> $LOOPWRIGHT_USAGE; echo $$ > {project.root.parent}/pid; exec sleep 1000"
     prepare(project, [planner()])
     config = project.own / "config.toml"
-    config.write_text(config.read_text() + f"[agents.slow]\nkind = 'command'\ncommand = {json.dumps(waits)}\n")
+    config.write_text(config.read_text() + "[agents.slow]\nkind = 'scripted'\nturns = '.loopwright/slow.yaml'\n")
+    turns = [{"role": one, "run": waits, "answer": "late"} for one in ("clarifier", "planner")]
+    project.write(".loopwright/slow.yaml", json.dumps({"turns": turns}))
     spec = str(project.root.parent / "SPEC.md")
     command = ("clarify", "greet", "--idea", "a greeting") if role == "clarify" else ("plan", "greet", "--direct", spec)
     pid = killed_while_it_asks(project, *command, "--agent", "slow")

@@ -12,13 +12,19 @@ from loopwright.testing.sample import BUILT, CHECK, DELTA, FILES, REPLY, SLICE, 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
-from loopwright.workflow.model import Delivery, Review, Transition
+from loopwright.workflow.model import Delivery, Transition
 from loopwright.workflow.standing import Readiness, Standing
 from loopwright.workflow.store import WorkflowStore
+from loopwright.workflow.verdict import Review
 from loopwright.workspace.layout import Flavour, Layout
 
 # Walks import the sample project and its helpers from here.
 __all__ = ["BUILT", "CHECK", "DELTA", "REPLY", "SLICE", "SPEC"]
+
+
+EVERY_FILE = '[project]\nsource = ["**"]\n'
+# As `init` finds it in a flat project.
+ONLY_HELLO = '[project]\nsource = ["hello.py"]\n'
 
 
 def planner(**changes):
@@ -27,7 +33,9 @@ def planner(**changes):
 
 
 def prepare(project, turns=(), *, settings=""):
-    """The sample project with a scripted agent that works only if it is named."""
+    """The sample project with a scripted agent that works only if it is named. Its work may change any source file."""
+    if "[project]" not in settings:
+        settings = f"{EVERY_FILE}{settings}"
     for name, text in FILES.items():
         project.write(name, text)
     project.commit("a greeting")

@@ -138,7 +138,7 @@ def test_the_ambiguity_score_is_computed_and_an_agent_can_only_raise_it():
     assert sum(SECTION_WEIGHTS.values()) + OPEN_ITEMS_WEIGHT == pytest.approx(1)
     empty = new_spec("T", "", "x")
     assert ambiguity(empty).value == pytest.approx(1 - OPEN_ITEMS_WEIGHT)
-    full = empty.with_sections(dict.fromkeys(SECTION_WEIGHTS, "- said"))
+    full = empty.with_sections({name: f"- {name}" for name in SECTION_WEIGHTS})
     assert ambiguity(full).value == 0
     assert ambiguity(full, reported=0.3).value == pytest.approx(0.3)
     assert ambiguity(empty, reported=0.0).value == ambiguity(empty).value
@@ -146,6 +146,9 @@ def test_the_ambiguity_score_is_computed_and_an_agent_can_only_raise_it():
     asked = full.asking("q1").asking("q2").answering("A-1", "a")
     assert ambiguity(asked).value == pytest.approx(OPEN_ITEMS_WEIGHT / 2)
     assert ambiguity(asked, reported=7).value == 1
+    assert ambiguity(asked, unjudged=("A-1",)).value == pytest.approx(OPEN_ITEMS_WEIGHT)
+    same = empty.with_sections(dict.fromkeys(SECTION_WEIGHTS, "- said"))
+    assert ambiguity(same).value == pytest.approx(ambiguity(empty).value - SECTION_WEIGHTS[s.INTENT]), "it counts once"
 
 
 def test_a_new_page_has_its_frontmatter_first():

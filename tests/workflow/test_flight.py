@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loopwright.workflow.flight import left_of, used_by, used_up
-from loopwright.workflow.model import Amounts, Flight, SpendingLimits, Stage
+from loopwright.workflow.model import Amounts, Flight, SpendingLimits
+from loopwright.workflow.stage import Stage
 
 
 def flight(**limits):

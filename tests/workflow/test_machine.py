@@ -15,12 +15,10 @@ from loopwright.workflow.model import (
     Archived,
     Decision,
     Key,
-    Review,
     Round,
     Signature,
     SpecBase,
     SpendingLimits,
-    Stage,
     Subject,
     TakeoverOrigin,
     Transition,
@@ -29,7 +27,9 @@ from loopwright.workflow.model import (
     Write,
 )
 from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing, status_of, void_parts
+from loopwright.workflow.verdict import Review
 
 GATES = ("plan", "build", "review", "done", "archive")
 ORIGIN = TakeoverOrigin(

@@ -23,20 +23,20 @@ from loopwright.workflow.model import (
     OpenTurn,
     Planning,
     PlanRound,
-    Review,
     Reviewing,
     Round,
     Signature,
     SpecBase,
     SpendingLimits,
-    Stage,
     Subject,
     Transition,
     Workflow,
     Write,
 )
 from loopwright.workflow.rules import Accepted, Refused, decide
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing
+from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
 AT = "2026-01-01T00:00:00Z"

@@ -6,8 +6,9 @@ import pytest
 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.blockers import Blocker, Family, Stops
 from loopwright.workflow.model import (
+    POLICY,
     PROFILES,
     Amounts,
     Archived,
@@ -17,20 +18,20 @@ from loopwright.workflow.model import (
     Done,
     Key,
     Planning,
-    Review,
     Reviewing,
     Round,
     Signature,
     SpecBase,
     SpendingLimits,
-    Stage,
     Subject,
     Transition,
     UsedApproval,
     Write,
 )
 from loopwright.workflow.rules import Accepted, Deliver, Refused, decide, evolve
-from loopwright.workflow.standing import Readiness, Standing, status_of
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.standing import Readiness, Standing, split, status_of
+from loopwright.workflow.verdict import Review
 
 T = Transition
 AT = "2026-01-01T00:00:00Z"
@@ -67,8 +68,8 @@ def begun():
     return apply(None, c.Begin(slug="x", idea="an idea", profile=PROFILES["standard"]))
 
 
-def approve(transition, standing=READY, **more):
-    return c.Approve(transition=transition, standing=standing, by="ann", **more)
+def approve(transition, standing=READY, by="ann", **more):
+    return c.Approve(transition=transition, standing=standing, by=by, **more)
 
 
 def enter(transition, standing=READY, **more):
@@ -131,6 +132,25 @@ def test_an_approval_does_not_lift_blockers(transition, gate, error):
     assert (decision.error, decision.next) == (error, "do some_blocker")
     approved = apply(at(transition.origin), approve(transition))
     assert refused(approved, enter(transition, standing)).error == error
+
+
+@pytest.mark.parametrize("family", Family)
+def test_the_family_of_a_blocker_says_whether_a_person_can_approve_in_spite_of_it(family):
+    code = f"{family.code}x" if family.code.endswith("_") else family.code
+    gates = Readiness(plan=(Blocker(code, "why", "do it"),))
+    standing = Standing(split(gates)[0], READY.subjects, split(gates)[1])
+    by_policy = refused(begun(), approve(T.CLARIFY_PLAN, standing, by=POLICY))
+    assert [blocker.code for blocker in by_policy.blockers] == [code], "no policy passes any blocker"
+    decision = decide(begun(), approve(T.CLARIFY_PLAN, standing))
+    assert isinstance(decision, Accepted) is (family.stops is Stops.POLICY)
+    # An earlier approval of the policy does not enter the stage, either.
+    earlier = apply(begun(), approve(T.CLARIFY_PLAN, by=POLICY))
+    assert refused(earlier, c.Enter(transition=T.CLARIFY_PLAN, standing=standing)).blockers
+
+
+def test_an_unknown_blocker_stops_everyone():
+    gates = Readiness(done=(Blocker("of_a_later_version", "why", "do it"),))
+    assert split(gates) == (gates, Readiness())
 
 
 def test_an_incomplete_plan_has_its_own_error():

@@ -1,10 +1,9 @@
-"""Which files, and which parts of a file, judge the work; and which code reaches for its judge."""
+"""Which files, and which parts of a file, judge the work."""
 
 from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.cheating import reaches_for_its_judge
 from loopwright.workflow.judging_parts import part_of
 from loopwright.workflow.seal import judges_of
 from loopwright.workflow.slices import Check, Slice, Slices
@@ -103,29 +102,3 @@ def test_the_files_that_the_settings_name_are_judges():
 def test_the_part_of_a_file_that_judges(path, before, after, is_same):
     commands = ("npm test",)
     assert (part_of(path, before.encode(), commands) == part_of(path, after.encode(), commands)) is is_same
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "reaches"),
-    [
-        ("a.py", "import os\nos._exit(0)\n", True),
-        ("a.py", "from os import _exit\n", True),
-        ("a.py", "import sys\nsys.exit(0)\n", True),
-        ("a.py", "raise SystemExit\n", True),
-        ("a.py", "raise SystemExit(0)\n", True),
-        ("a.py", "if True:\n    exit()\n", True),
-        ("a.py", "import sys\n\ndef main():\n    sys.exit(0)\n\nif __name__ == '__main__':\n    main()\n", False),
-        ("a.py", "import sys\nif __name__ == '__main__':\n    sys.exit(main())\n", False),
-        ("a.py", "class A:\n    def __eq__(self, other):\n        return True\n", True),
-        ("a.py", "class A:\n    def __eq__(self, other):\n        return self.x == other.x\n", False),
-        ("a.py", "import os\nif 'PYTEST_CURRENT_TEST' in os.environ: pass\n", True),
-        ("a.py", "not python (\n", False),
-        ("a.md", "set PYTEST_ADDOPTS, then os._exit(0)\n", False),
-        ("a.js", "process.exit(0)\n", True),
-        ("a.js", "#!/usr/bin/env node\nprocess.exit(0)\n", False),
-        ("a.go", 'os.Getenv("GIT_CEILING_DIRECTORIES")\n', True),
-    ],
-)
-def test_code_that_reaches_for_its_judge(path, text, reaches):
-    assert reaches_for_its_judge(path, b"", text.encode()) is reaches
-    assert not reaches_for_its_judge(path, text.encode(), text.encode() + b"\n"), "existing code is not reported"

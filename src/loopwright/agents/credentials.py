@@ -24,7 +24,7 @@ from loopwright.kernel.codec import json_object
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_regular_file, write_durably
 from loopwright.kernel.locks import locked
-from loopwright.redaction.environment_values import looks_secret
+from loopwright.redaction.secret_names import looks_secret
 
 _SHORTEST_SECRET = 20
 _JWT_PARTS = 3

@@ -1,7 +1,8 @@
 """An agent's mailbox: facts about its turn, and what the agent leaves for the worker, such as decision requests.
 
 The agent can write to the mailbox: its content is not trusted, and never counts as evidence. A decision request is a
-file with `{"question": "…", "options"?: ["…"], "id"?: "D-1"}`, for a decision that only a person can make.
+file with `{"question": "…", "options"?: ["…"], "id"?: "D-1", "scope_wanted"?: ["…"]}`, for a decision that only a
+person can make. `scope_wanted` are paths or globs that the agent asks to change.
 """
 
 from __future__ import annotations
@@ -167,6 +168,7 @@ VARIABLE = "LOOPWRIGHT_DECISIONS"
 _MOST_FILES = 20
 _LARGEST_REQUEST = 64 << 10
 _LONGEST_ID = 40
+_LONGEST_PATTERN = 200
 
 
 class DecisionRequest(msgspec.Struct, frozen=True):
@@ -175,6 +177,8 @@ class DecisionRequest(msgspec.Struct, frozen=True):
     question: str
     id: str | None = None
     options: tuple[str, ...] = ()
+    # Files that the agent asks to change in addition to its scope.
+    scope_wanted: tuple[str, ...] = ()
 
 
 class DecisionRequests(msgspec.Struct, frozen=True):
@@ -211,4 +215,15 @@ def _request(path: Path) -> DecisionRequest:
         raise ValueError("it has no question")
     if request.id is not None and not (is_identifier(request.id) and len(request.id) <= _LONGEST_ID):
         raise ValueError("its id is not a valid name")
+    if (wrong := next(filter(None, map(scope_problem, request.scope_wanted)), None)) is not None:
+        raise ValueError(wrong)
     return request
+
+
+def scope_problem(pattern: str) -> str | None:
+    """Why a person can't be asked for this path or glob; None if it is fine."""
+    if not pattern.strip() or len(pattern) > _LONGEST_PATTERN or not pattern.isprintable():
+        return f"a path of scope_wanted must be printable text of 1 to {_LONGEST_PATTERN} characters"
+    if pattern.startswith("/") or {"", ".", ".."} & set(pattern.split("/")):
+        return f"'{pattern}' in scope_wanted is not a path below the project"
+    return None

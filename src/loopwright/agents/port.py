@@ -122,6 +122,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     may_use_web: bool
     # The working folder.
     folder: Path
+    # The same folder as the agent's programs see it, if that is another path.
+    folder_inside: Path | None = None
     # A program that exceeds the budget is stopped. A program with its own limits is started with this budget.
     budget: Allowance = Allowance()
     # The manifest in the mailbox, which lists the files to read; None without a list.
@@ -131,8 +133,11 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     program: Path | None = None
     # The JSON Schema of the answer; None for a text answer.
     schema: Mapping[str, Any] | None = None
-    # The schema as text in the prompt's language, for an agent whose program has no option for a schema.
+    # The schema as text in the prompt's language, for an agent whose program has no option for a schema; it asks for
+    # the nonce as well.
     schema_text: str = ""
+    # The secret of this turn, if its answer decides something: proof that the answer was written for this question.
+    nonce: str = ""
     session: str | None = None
     # The number of earlier turns of the same work in this role; None if they are not counted.
     number: int | None = None
@@ -162,6 +167,8 @@ class Answer(msgspec.Struct, frozen=True):
     stop_reason: str = ""
     # Files that the agent claims to have changed. The real changes are read from the sandbox.
     files: tuple[str, ...] = ()
+    # Whether the text is the structured answer of the program's own protocol. A model can't claim that in a text.
+    is_structured: bool = False
 
     @property
     def priced_by(self) -> CostSource:
@@ -282,6 +289,16 @@ class WorksOutside(Protocol):
     @property
     def patience_s(self) -> float:
         """The default time limit of a turn, in seconds."""
+        ...
+
+
+@runtime_checkable
+class RepeatsScript(Protocol):
+    """An agent without a model: it does what a person wrote, and decides nothing."""
+
+    @property
+    def is_scripted(self) -> bool:
+        """Always true."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -34,9 +35,10 @@ def schema_of(kind: type[Any]) -> Mapping[str, Any]:
     return {**whole, "$defs": definitions} if definitions else whole
 
 
-def schema_request(schema: Mapping[str, Any], book: Book) -> str:
-    """The part of a prompt that asks for an answer of this schema."""
-    return book.part("schema", schema=json.dumps(schema, ensure_ascii=False))
+def schema_request(schema: Mapping[str, Any], book: Book, nonce: str = "") -> str:
+    """The part of a prompt that asks for an answer of this schema, with the nonce if there is one."""
+    request = book.part("schema", schema=json.dumps(schema, ensure_ascii=False))
+    return f"{request}\n{book.part('nonce', nonce=nonce)}" if nonce else request
 
 
 def with_schema_in_prompt(turn: Turn) -> Turn:
@@ -86,6 +88,31 @@ def read_answer(text: str, kind: type[_T]) -> _T:
         raise UnusableAnswer(f"the answer is not the requested JSON: {problem}") from problem
 
 
+def require_verdict(answer: Answer, nonce: str) -> None:
+    """Raise `UnusableAnswer` unless the agent itself gave this answer, and nothing else, to this question.
+
+    Reviewed code can put a verdict into a text that a reviewer quotes. The code can't write the structured answer of
+    the agent's protocol, and does not know the nonce, which is new for each turn and in no tree.
+    """
+    try:
+        document = json.loads(answer.text, object_pairs_hook=_without_duplicates)
+    except (ValueError, RecursionError) as problem:
+        raise UnusableAnswer(f"the answer is not only the requested JSON: {problem}") from problem
+    if answer.is_structured:
+        return
+    written = document.get("nonce") if isinstance(document, dict) else None
+    if not isinstance(written, str) or not nonce or not secrets.compare_digest(written.encode(), nonce.encode()):
+        raise UnusableAnswer("the JSON lacks the nonce of this question")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are unique: of two verdicts, none counts."""
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise UnusableAnswer("a key occurs twice")
+    return document
+
+
 class AnswerForm(msgspec.Struct, Generic[_T], frozen=True):
     """What counts as an answer. `read` raises `UnusableAnswer` for an unusable answer.
 
@@ -96,6 +123,8 @@ class AnswerForm(msgspec.Struct, Generic[_T], frozen=True):
     repair: Callable[[Book, str], str]
     # The JSON Schema of the answer; None for text.
     schema: Mapping[str, Any] | None = None
+    # Whether the answer can open a gate: then it counts only if `require_verdict` accepts it.
+    is_verdict: bool = False
 
 
 class AgentRequest(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
@@ -129,6 +158,11 @@ def json_form(kind: type[_T], problem_of: Callable[[_T], str | None] = lambda _:
     return AnswerForm(read, lambda book, problem: book.part("repair", problem=problem), schema_of(kind))
 
 
+def verdict_form(kind: type[_T], problem_of: Callable[[_T], str | None] = lambda _: None) -> AnswerForm[_T]:
+    """JSON of this kind that can open a gate."""
+    return replace(json_form(kind, problem_of), is_verdict=True)
+
+
 def _read_text(answer: Answer, clean: Clean) -> Answer:
     del clean
     return answer
@@ -150,18 +184,25 @@ NONEMPTY_TEXT = AnswerForm(_read_nonempty_text, _ask_again)
 
 
 def ask_twice(
-    take: Callable[[str], Answer | NoAnswer], prompt: str, form: AnswerForm[_T], clean: Clean, book: Book = _ENGLISH
+    take: Callable[[str, str], Answer | NoAnswer],
+    prompt: str,
+    form: AnswerForm[_T],
+    clean: Clean,
+    book: Book = _ENGLISH,
 ) -> _T | NoAnswer:
-    """One answer of this form, requested at most twice. `take` takes a turn with the given prompt."""
+    """One answer of this form, requested at most twice. `take` takes a turn with the given prompt and nonce."""
     problem, asked = "", prompt
     for _ in range(2):
-        answer = take(asked)
+        nonce = secrets.token_hex(16) if form.is_verdict else ""
+        answer = take(asked, nonce)
         if isinstance(answer, NoAnswer):
             if answer.reason is not Reason.INVALID_ANSWER:
                 return answer
             problem = clean(answer.detail)
         else:
             try:
+                if form.is_verdict:
+                    require_verdict(answer, nonce)
                 return form.read(answer, clean)
             except UnusableAnswer as unusable:
                 problem = str(unusable)

@@ -12,7 +12,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
-from loopwright.redaction.environment_values import looks_like_a_key, looks_secret
+from loopwright.redaction.environment_values import looks_like_a_key
+from loopwright.redaction.secret_names import looks_secret
 
 _WORDS = re.compile(r"-|(?<=[a-z0-9])(?=[A-Z])")
 _SAY_SO = frozenset({"authorization", "key", "bearer", "signature", "sig", "code"})

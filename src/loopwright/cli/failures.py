@@ -12,12 +12,14 @@ from itertools import pairwise
 import click
 
 from loopwright.cli.language import translate
+from loopwright.cli.lazy import load
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel.cells import neutralised
 
 EXIT_CODES = {
     "WRONG_USAGE": 2,
     "EVIDENCE_MISMATCH": 13,
+    "REPLAN_UNPROVEN": 14,
     "SANDBOX_ESCAPE": 98,
     "SECRET_LEAK": 99,
     "INTERRUPTED": 130,
@@ -43,8 +45,8 @@ def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
         echo_failure(problem.error, problem.message, problem.hint, as_json=as_json, blockers=problem.blockers)
         return 1
     if isinstance(problem, LoopRefused) and as_json:
-        record = {"ok": False, "error": problem.code, "blocker": problem.blocker, "message": problem.message}
-        sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
+        record = {"ok": False, "error": problem.code, "blocker": problem.blocker, "message": _clean(problem.message)}
+        sys.stderr.write(json.dumps({**record, "next": _clean(problem.hint)}, ensure_ascii=False) + "\n")
         return exit_code_of(problem.code)
     echo_failure(problem.code, problem.message, problem.hint, as_json=as_json)
     return exit_code_of(problem.code, problem.signal_name if isinstance(problem, Interrupted) else None)
@@ -81,10 +83,18 @@ def keep_traceback(bug: Exception) -> str:
     return path
 
 
+def _clean(text: str) -> str:
+    """The text without secrets: a message may quote an argument, a file's name or a variable."""
+    cleaned: str = load("loopwright.cli.screening").without_secrets(text)
+    return cleaned
+
+
 def echo_failure(
     code: str, message: str, hint: str, *, as_json: bool, blockers: tuple[tuple[str, str, str], ...] = ()
 ) -> None:
     """Print one failure with all blockers, as text or as JSON."""
+    message, hint = _clean(message), _clean(hint)
+    blockers = tuple((name, _clean(why), _clean(way_on)) for name, why, way_on in blockers)
     if as_json:
         listed = [{"code": name, "message": why, "next": way_on} for name, why, way_on in blockers]
         record = {"ok": False, "error": code, "message": message, "blockers": listed, "next": hint}

@@ -7,7 +7,7 @@ import json
 import click
 import msgspec
 
-from loopwright.cli.language import message
+from loopwright.cli.language import message, translate
 from loopwright.cli.options import (
     command_with_examples,
     echo,
@@ -17,7 +17,7 @@ from loopwright.cli.options import (
     setting_option,
 )
 from loopwright.stages.context import Context
-from loopwright.verbs.init import init, settings
+from loopwright.verbs.init import init, reachable_session, settings
 
 
 @command_with_examples("""
@@ -37,7 +37,7 @@ def init_command(context: Context, as_json: bool) -> None:
     In a git repository, the workspace is the top folder of the repository, even if a parent folder is a workspace. To
     use a subfolder as a workspace, create the folder `.loopwright` in it first.
     """
-    done = init(context)
+    done = init(context, allows_weak=not as_json and _accepts_weak_isolation(context))
     if as_json:
         echo_json(
             {
@@ -62,6 +62,18 @@ def init_command(context: Context, as_json: bool) -> None:
     if detected.setup:
         echo(f"run in each new sandbox: {', '.join(detected.setup)}")
     put(message("next: `loopwright run`"), fg="green")
+
+
+def _accepts_weak_isolation(context: Context) -> bool:
+    """Ask once, before the settings are written; only if a person is there and the isolation is weak."""
+    if not context.is_attended or context.layout.config.exists():
+        return False
+    reachable = reachable_session(context)
+    if not reachable:
+        return False
+    names = ", ".join(str(translate(name)) for name in reachable)
+    put(message("the isolation on this machine is weak: an agent could reach {names} of your session", names=names))
+    return click.confirm(translate("Allow agents to work in it while you watch in a terminal?"), default=False)
 
 
 @command_with_examples("""

@@ -74,7 +74,10 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
             color = "green" if status == "OK" else "red"
             word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
             ended = message("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
-            return [ended, f"  {message('evidence: {path}', path=neutralised(path))}"]
+            # A loop or a build says whether work is done; a run says only how its steps ended.
+            judged = message("not judged: the run was not compared with the project before it")
+            more = [f"  {judged}"] if status == "OK" else []
+            return [ended, f"  {message('evidence: {path}', path=neutralised(path))}", *more]
         case events.GaveUp(run_id, attempts, error_code):
             text = f"{error_code}: no success; new plans tried: {attempts}; the last run is {run_id}"
             return [click.style(translate(text), fg="red")]

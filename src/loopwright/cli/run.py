@@ -64,6 +64,10 @@ def run_command(context: Context, plan: Path | None, replan_with: str | None, wa
     Your checkout stays unchanged: steps work in a private copy, and their changes are kept as a patch. The first
     failure stops the run, writes a blocker card and latches the workspace: no further run until you type
     `loopwright unlatch`.
+
+    A run is not judged: its exit code says how the steps ended, not whether work is done.
+
+    Exit codes: 0 all steps passed; 14 a new plan of --replan-with passed without steps that had failed; 1 failed.
     """
     request = RunOptions(plan=plan.absolute() if plan else None, replan_with=replan_with)
     with stopping_on_signals() as cancellation:

@@ -65,12 +65,14 @@ def rerun_command(context: Context, run: str, as_json: bool) -> int:
         return exit_code_of(report.failure.code, report.failure.signal)
     if as_json:
         echo_json_line({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
-                  "differences": list(report.differences)})  # fmt: skip
+                  "differences": list(report.differences), "flaky": list(report.flaky)})  # fmt: skip
     if report.differences:
         raise NotReproduced(
             f"{report.first.run_id} was not reproduced: " + "; ".join(report.differences),
             hint=f"compare the logs of {report.first.run_id} and {report.second.run_id}; look for unpinned versions",
         )
     if not as_json:
-        echo(f"{report.first.run_id} was reproduced: same exit codes, same changes", fg="green")
+        echo(f"{report.first.run_id} was reproduced: same results, same changes", fg="green")
+        if report.flaky:
+            echo(f"  flaky tests left out: {', '.join(report.flaky[:5])}")
     return 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import msgspec
 
 from loopwright.redaction.model import Redacted
 
+# v2 has results per test. Records of both versions verify for ever.
+Schema = Literal["loopwright.evidence.v1", "loopwright.evidence.v2"]
 SCHEMA: Final = "loopwright.evidence.v1"
+SCHEMA_WITH_TESTS: Final = "loopwright.evidence.v2"
 StepOutcome = Literal["passed", "failed", "cancelled", "skipped"]
 CheckOutcome = Literal["passed", "failed", "declared", "not_run"]
 RunKind = Literal["run", "rerun", "loop", "workflow"]
@@ -40,8 +43,18 @@ class CheckRecord(_Record, frozen=True, kw_only=True):
     detail: Redacted
 
 
-class StepRecord(_Record, frozen=True, kw_only=True):
-    """One step: its commands, checks and outcome."""
+class TestRecord(_Record, frozen=True, kw_only=True):
+    """One test of a step that judges: its id, and its status."""
+
+    # pytest would collect every class of this name.
+    __test__: ClassVar[bool] = False
+
+    id: Redacted
+    status: str
+
+
+class StepRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
+    """One step: its commands, checks and outcome; the results per test, if the step judges work."""
 
     id: str
     action: Redacted
@@ -53,6 +66,12 @@ class StepRecord(_Record, frozen=True, kw_only=True):
     commands: list[CommandRecord]
     checks: list[CheckRecord]
     reason: Redacted
+    tests: list[TestRecord] = []
+    # Why the results may be incomplete, and the runners that reported, with their versions.
+    gaps: list[Redacted] = []
+    runners: list[Redacted] = []
+    # Reporters that the command can't stand, if they are not the usual ones.
+    left_out: list[str] = []
 
 
 class BaseRecord(_Record, frozen=True, kw_only=True):
@@ -116,10 +135,20 @@ class ReplanTurn(_Record, frozen=True, kw_only=True):
     worked_s: float
 
 
+class ScopeRecord(_Record, frozen=True, kw_only=True):
+    """Which files the judged work may change, as patterns; `planned` are those of a plan."""
+
+    source: list[Redacted]
+    tests: list[Redacted]
+    docs: list[Redacted]
+    protect: list[Redacted]
+    planned: list[Redacted] | None
+
+
 class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """The complete record of a run."""
 
-    schema: Literal["loopwright.evidence.v1"]
+    schema: Schema
     run_id: str
     kind: RunKind
     rerun_of: str | None
@@ -148,3 +177,10 @@ class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     workflow: str | None = None
     # The turns since the previous run that asked for a new plan; the last one may have made this run's plan.
     replanning: list[ReplanTurn] = []
+    # What the results depend on: a later run with the same digest need not be repeated. Empty: nothing is known.
+    result_key: str = ""
+    # The run on the base with which this run is compared; it may have been made for other work.
+    base_run: str | None = None
+    scope: ScopeRecord | None = None
+    # What was altered for this run, if the run only shows that other runs can fail.
+    control: str = ""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,11 +27,16 @@ from loopwright.workspace.layout import Layout, ensure_own_folder
 STARTED = "run.started"
 RECORDED = "run.recorded"
 COLLECTED = "run.collected"
+# In the entry of a recorded run: what its results depend on.
+RESULT_KEY = "result_key"
 EVIDENCE = "evidence.json"
 PATCH = "changes.patch"
 PLAN = "plan.yaml"
 SUMMARY = "summary.md"
 BASE_PATCH = "base.patch"
+
+
+_NEXT = re.compile(r"-(?:\d+|rerun(?:-\d+)?)")
 
 
 class RunFolder(msgspec.Struct, frozen=True):
@@ -63,6 +69,8 @@ class RunOrigin(msgspec.Struct, frozen=True):
     rerun_of: str | None = None
     loop_id: str | None = None
     workflow: str | None = None
+    # The run on the base with which this run is compared.
+    base_run: str | None = None
 
     @property
     def kind(self) -> RunKind:
@@ -76,8 +84,7 @@ class RunOrigin(msgspec.Struct, frozen=True):
     @property
     def facts(self) -> dict[str, str]:
         """The origin as stored in the journal."""
-        known = {"rerun_of": self.rerun_of, "loop_id": self.loop_id, "workflow": self.workflow}
-        return {name: value for name, value in known.items() if value is not None}
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
 
 
 class Abandoned(msgspec.Struct, frozen=True):
@@ -141,7 +148,8 @@ class RunStore:
             data = codec.to_json(linked, _to_text)
             replace_without_sync(folder.path / EVIDENCE, data)
             sync_tree(folder.path)
-            journal.append(RECORDED, {"run_id": folder.run_id, "evidence_sha256": sha256(data)}, linked.finished_at)
+            entry = {"run_id": folder.run_id, "evidence_sha256": sha256(data), **_key_of(linked)}
+            journal.append(RECORDED, entry, linked.finished_at)
         return linked
 
     def record_collected(self, run_id: str, at: str) -> None:
@@ -173,7 +181,7 @@ class RunStore:
                 # The previous run was removed by gc, and the journal lost that. Only this run's link is left.
                 journal.append(RECORDED, msgspec.structs.asdict(previous), at)
                 journal.append(COLLECTED, {"run_id": previous.run_id}, at)
-            journal.append(RECORDED, {"run_id": run_id, "evidence_sha256": sha256(data)}, at)
+            journal.append(RECORDED, {"run_id": run_id, "evidence_sha256": sha256(data), **_key_of(evidence)}, at)
 
     def abandoned(self) -> list[Abandoned]:
         """Runs that were never recorded and that no living process holds, in the order of their links."""
@@ -211,6 +219,17 @@ class RunStore:
             return self.load(path.name)[0].run_id == path.name
         except DamagedFile:
             return False
+
+    def lost(self) -> list[str]:
+        """Complete runs that the journal does not record: it lost its end, or their process died at the very end."""
+        known = {entry.data["run_id"] for entry in self.journal.entries() if entry.kind in (RECORDED, COLLECTED)}
+        paths = sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ()
+        names = [path.name for path in paths if path.name not in known and self.has_evidence(path.name)]
+        return [
+            name
+            for name in names
+            if not is_held(self._layout.lock(f"run-{name}")) and self._is_own_run(self.folder(name))
+        ]
 
     def has_evidence(self, run_id: str) -> bool:
         """Whether the folder of a recorded run still has its evidence file, valid or not."""
@@ -258,11 +277,12 @@ class RunStore:
                 raise UnknownRun(f"the run {name} was removed by gc", hint="`loopwright verify` checks the other runs")
             return name
         matching = sorted({run for run in known if run.startswith(name)})
-        if len(matching) == 1:
+        # `old-1` does not abbreviate `old-1-2`, which is another run.
+        if len(matching) == 1 and not _NEXT.fullmatch(matching[0].removeprefix(name)):
             return matching[0]
         reason = (
             f"'{shown(name)}' matches several runs: {', '.join(matching[:5])}"
-            if matching
+            if matching[1:]
             else (f"there is no run '{shown(name)}'")
         )
         raise UnknownRun(reason, hint=f"the last runs are: {', '.join(known[-5:])}")
@@ -307,6 +327,10 @@ def decode_evidence(data: bytes, path: Path) -> Evidence:
 def encode_evidence(evidence: Evidence) -> bytes:
     """Evidence as bytes."""
     return codec.to_json(evidence, _to_text)
+
+
+def _key_of(evidence: Evidence) -> dict[str, str]:
+    return {RESULT_KEY: evidence.result_key} if evidence.result_key else {}
 
 
 def _last_link(entries: list[Entry]) -> PreviousRun | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,15 @@ from loopwright.kernel.git import PrivateRepository
 
 # These folders never enter a sandbox, so they are never part of a run's base.
 SECRET_FOLDERS = (".claude/private/secrets/",)
+# The files of hidden checks are such a folder for each workflow. They are in a commit if a person commits all files.
+_WORKFLOWS = ".loopwright/workflows/"
+_SECRET = re.compile(rb"\.claude/private/secrets/|\.loopwright/workflows/[^/]+/hidden/")
+# An index without these bytes has no secret file.
+SECRET_MARKERS = (*map(str.encode, SECRET_FOLDERS), b"/hidden/")
+# The arguments of git that leave secret files out.
+NOT_SECRET = (
+    *(f":(exclude,top){folder}" for folder in SECRET_FOLDERS), f":(exclude,top,glob){_WORKFLOWS}*/hidden/**",
+)  # fmt: skip
 
 # Creates the same patch with any git settings of the user.
 AS_PATCH = (
@@ -59,12 +69,26 @@ def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tup
 
 def drop_secrets(judge: PrivateRepository) -> bool:
     """Remove secrets folders from the index, because no base contains them; return whether there were any."""
-    if not git_index.may_contain(_index(judge), *map(str.encode, SECRET_FOLDERS)):
+    if not git_index.may_contain(_index(judge), *SECRET_MARKERS):
         return False
-    listed = judge.run("ls-files", "-z", *SECRET_FOLDERS)
-    if listed:
-        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
-    return bool(listed)
+    listed = judge.run("ls-files", "-z", *SECRET_FOLDERS, _WORKFLOWS).split(b"\0")
+    secrets = [path + b"\0" for path in listed if is_secret(path)]
+    if secrets:
+        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"".join(secrets))
+    return bool(secrets)
+
+
+def is_secret(path: bytes) -> bool:
+    """Whether a path is in a folder that never enters a sandbox."""
+    return _SECRET.match(path) is not None
+
+
+def holds_secrets(judge: PrivateRepository, commit: str | None) -> bool:
+    """Whether a commit contains such a folder: with its objects a step could read files that were left out."""
+    if commit is None:
+        return False
+    listed = judge.run("ls-tree", "-r", "--name-only", "-z", commit, "--", *SECRET_FOLDERS, _WORKFLOWS)
+    return any(map(is_secret, listed.split(b"\0")))
 
 
 def _index(judge: PrivateRepository) -> Path:

@@ -5,7 +5,7 @@ A torn last line (from a power cut) is moved to a separate file. Any other damag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Journal(msgspec.Struct, frozen=True):
     def entries(self) -> list[Entry]:
         """All entries, after checking sequence numbers, links and digests."""
         complete, _ = self._split()
-        return list(_checked(self.path, complete))
+        return _all_checked(self.path, complete)
 
     @contextmanager
     def writing(self) -> Iterator[JournalWriter]:
@@ -37,8 +37,7 @@ class Journal(msgspec.Struct, frozen=True):
             complete, torn = self._split()
             if torn:
                 cut_torn_end(self.path, len(complete))
-            entries = list(_checked(self.path, complete))
-            yield JournalWriter(entries, self._append)
+            yield JournalWriter(_all_checked(self.path, complete), self._append)
 
     def rescue(self) -> Rescued:
         """Keep the sound entries at the start, and a copy of the damaged file next to it."""
@@ -97,9 +96,33 @@ class JournalWriter(msgspec.Struct):
         return entry
 
 
-def _checked(path: Path, complete: bytes) -> Iterator[Entry]:
-    previous = START
-    for number, line in enumerate(complete.splitlines(), start=1):
+class _Known(msgspec.Struct, frozen=True):
+    """The lines of a journal that this process has checked, and their entries."""
+
+    lines: bytes
+    entries: list[Entry]
+
+
+# By path. Every run reads the journal several times; only lines that were appended since are checked again.
+_known: dict[Path, _Known] = {}
+_MOST_KNOWN = 8
+_NOTHING = _Known(b"", [])
+
+
+def _all_checked(path: Path, complete: bytes) -> list[Entry]:
+    known = _known.get(path, _NOTHING)
+    if not complete.startswith(known.lines):
+        known = _NOTHING
+    entries = [*known.entries, *_checked(path, complete[len(known.lines) :], known.entries)]
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[path] = _Known(complete, entries)
+    return list(entries)
+
+
+def _checked(path: Path, complete: bytes, before: Sequence[Entry] = ()) -> Iterator[Entry]:
+    previous = before[-1].digest if before else START
+    for number, line in enumerate(complete.splitlines(), start=len(before) + 1):
         try:
             entry = from_json(line, Entry)
         except Undecodable as problem:

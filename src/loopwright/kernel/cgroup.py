@@ -5,8 +5,8 @@ Some systems do not allow it (a container, a session without delegation). Caller
 
 from __future__ import annotations
 
-import itertools
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,7 +17,6 @@ from loopwright.kernel import process_tree
 
 _PREFIX = "loopwright"
 _POLL_S = 0.001
-_numbers = itertools.count(1)
 # Groups that were not empty when they were released. The next `remove` tries to remove them again.
 _unremoved: set[Path] = set()
 
@@ -83,7 +82,7 @@ def new_group() -> Cgroup | None:
     home = own_folder()
     if home is None:
         return None
-    folder = home / f"{_PREFIX}-{os.getpid()}-{next(_numbers)}"
+    folder = home / f"{_PREFIX}-{os.getpid()}-{secrets.token_hex(6)}"
     try:
         folder.mkdir()
     except OSError:

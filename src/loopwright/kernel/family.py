@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
+import secrets
 import signal
 import threading
 import time
@@ -17,7 +17,6 @@ MARK_VARIABLE = "LOOPWRIGHT_PROCESS_MARK"
 _SWEEP_S = 2.0
 _ROUNDS = 5
 
-_numbers = itertools.count(1)
 _lock = threading.Lock()
 _ours: dict[int, str] = {}
 # Control groups by mark. A process in a control group belongs to that group's family only.
@@ -37,8 +36,8 @@ _S = TypeVar("_S", bound=_Started)
 
 
 def mark_of(family: str) -> str:
-    """A unique mark for a new process of this family."""
-    return f"{family}:{os.getpid()}:{next(_numbers)}"
+    """A unique mark for a new process of this family. The process can read it, so it does not count processes."""
+    return f"{family}:{os.getpid()}:{secrets.token_hex(6)}"
 
 
 def note_start(start: Callable[[], _S], mark: str) -> _S:

@@ -30,6 +30,7 @@ from loopwright.kernel.cancellation import (
 from loopwright.kernel.family import MARK_VARIABLE, ProcessFamily, mark_of
 from loopwright.kernel.files import shown
 from loopwright.kernel.freezing import Freezer
+from loopwright.kernel.lockdown import Lockdown, start_locked_down
 from loopwright.kernel.watched import Ending, PausableCommand, Sink, Watched
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Ended",
     "Ending",
     "Freezer",
+    "Lockdown",
     "Sink",
     "Stopped",
     "capture",
@@ -56,7 +58,8 @@ class Command(msgspec.Struct, frozen=True):
     """A command to start.
 
     `family` names the work the command belongs to, for the cleanup after a crash. A `wrapped` command is started by a
-    wrapper (bwrap). The wrapper ignores the TERM for the others, and ends them all when it ends.
+    wrapper (bwrap). The wrapper ignores the TERM for the others, and ends them all when it ends. `lockdown` is what the
+    command gives up; None for our own helpers.
     """
 
     argv: tuple[str, ...]
@@ -64,6 +67,7 @@ class Command(msgspec.Struct, frozen=True):
     env: Mapping[str, str]
     family: str
     wrapped: bool = False
+    lockdown: Lockdown | None = None
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -109,7 +113,8 @@ def stream(
         began = time.monotonic()
         mark = mark_of(command.family)
         env = {**command.env, MARK_VARIABLE: mark}
-        child = families.note_start(partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL), mark)
+        start = partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL, command.lockdown)
+        child = families.note_start(start, mark)
         family = ProcessFamily(child.pid, mark, wrapped=command.wrapped)
         pausable = PausableCommand(family, listener, began)
         watched = Watched(child, family, pausable, (on_stdout, on_stderr))
@@ -127,9 +132,10 @@ def capture(
     env: Mapping[str, str],
     stdin: bytes = b"",
     timeout_s: float = 600,
+    lockdown: Lockdown | None = None,
 ) -> Captured:
     """Run a short helper command and return all its output."""
-    child = families.note_start(partial(_popen, argv, cwd, env, subprocess.PIPE), "")
+    child = families.note_start(partial(_popen, argv, cwd, env, subprocess.PIPE, lockdown), "")
     request = current_cancellation()
     try:
         with request.killing_on_request(child) if request is not None else nullcontext():
@@ -177,8 +183,10 @@ def end_family(family: str, *, by_place: bool = True) -> int:
     return ended
 
 
-def _popen(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: int) -> subprocess.Popen[bytes]:
-    try:
+def _popen(
+    argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: int, lockdown: Lockdown | None
+) -> subprocess.Popen[bytes]:
+    def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             argv,
             cwd=cwd,
@@ -189,6 +197,9 @@ def _popen(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: int)
             bufsize=0,
             start_new_session=True,
         )
+
+    try:
+        return start() if lockdown is None else start_locked_down(start, lockdown)
     except (FileNotFoundError, NotADirectoryError) as problem:
         if not cwd.is_dir():
             raise ToolMissing(

@@ -63,11 +63,17 @@ def failed_tasks(loop: Loop) -> list[str]:
     return [task.id for task in loop.tasks if task.status == "failed" and task.kind is not TaskKind.FIX]
 
 
-def unproven_tasks(loop: Loop) -> frozenset[str]:
-    """The tasks that a hold for proof is about: those that write. A fix counts only if there is no other."""
+def tasks_to_prove(loop: Loop) -> tuple[str, ...]:
+    """The finished tasks that write. A fix serves other tasks, and counts only if there are none."""
     written = [task for task in loop.tasks if task.mode == "write" and task.status == "completed"]
     own = [task for task in written if task.kind is not TaskKind.FIX]
-    return frozenset(task.id for task in own or written)
+    return tuple(task.id for task in own or written if task.id not in loop.done_by_people)
+
+
+def unproven_tasks(loop: Loop) -> frozenset[str]:
+    """The tasks that a hold for proof is about."""
+    proven = {proof.task_id for proof in loop.validation.proofs if proof.is_proven and not loop.validation.unfixed}
+    return frozenset(tasks_to_prove(loop)) - proven
 
 
 # Fixes and reviews serve other tasks: finishing one without a change is no progress.

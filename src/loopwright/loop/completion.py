@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.choice import all_done
+from loopwright.loop.choice import all_done, failed_tasks
 from loopwright.loop.commands import Accepted, Verdict, refused
-from loopwright.loop.model import Action, Doubt, ErrorLine, Hold, Holder, Loop, Running
+from loopwright.loop.model import Action, ErrorLine, Hold, Holder, Loop, Running, TaskKind
+from loopwright.loop.proof import Doubt
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 
@@ -44,7 +45,7 @@ def finish(loop: Loop, forced: str | None) -> Verdict:
 def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
     """Hold a loop that only its doubts keep from completing; None if something else does."""
     doubts = doubts_of(loop)
-    if not isinstance(loop.phase, Running) or not _is_validated(loop) or not doubts:
+    if not isinstance(loop.phase, Running) or not doubts or not (_is_validated(loop) or has_known_failures(loop)):
         return None
     said = _message(doubts)
     diff = f"; the diff: {loop.loop_id}.progress/changes.patch" if doubts != (NOTHING_CHANGED,) else ""
@@ -57,6 +58,12 @@ def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
             e.HoldPlaced(hold=hold),
         )
     )
+
+
+def has_known_failures(loop: Loop) -> bool:
+    """Whether only tests that failed before the work keep it from being done: a person may accept that."""
+    left = [task for task in loop.pending if task.kind is not TaskKind.FIX]
+    return loop.is_validated and bool(loop.validation.unfixed) and not left and not failed_tasks(loop)
 
 
 def accept(loop: Loop, command: c.Accept) -> Verdict:

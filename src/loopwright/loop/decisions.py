@@ -10,6 +10,9 @@ from loopwright.loop import events as e
 from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.model import Decision, Held, Hold, Holder, Loop, Running
 
+# The answer that lets the work change the files that an agent asked for. Any other answer does not.
+YES = "yes"
+
 
 def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
     """Record new questions. The loop is held while one of the questions is open."""
@@ -22,8 +25,9 @@ def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
         if decision is None:
             decision = Decision(
                 id=request.id or _free_id(known),
-                question=request.question,
-                options=request.options,
+                question=_question(request),
+                options=(YES, "no") if request.scope_wanted else request.options,
+                scope_wanted=request.scope_wanted,
                 asked_at=command.at,
             )
             known.append(decision)
@@ -55,9 +59,26 @@ def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
 
 def known_decision(known: list[Decision], request: DecisionRequest) -> Decision | None:
     """The decision that a request is about, by its id or its words."""
-    words = request.question.split()
+    words = _question(request).split()
     return next(
         (decision for decision in known if decision.id == request.id or decision.question.split() == words), None
+    )
+
+
+def _question(request: DecisionRequest) -> str:
+    """The question that a person reads. It names every file that the agent asks for."""
+    if not request.scope_wanted:
+        return request.question
+    return f"{request.question} May the work change {', '.join(request.scope_wanted)}?"
+
+
+def granted_scope(loop: Loop) -> tuple[str, ...]:
+    """The paths and globs outside its scope that a person allowed the work to change."""
+    return tuple(
+        pattern
+        for decision in loop.decisions
+        if decision.answer is not None and decision.answer.strip().casefold() == YES
+        for pattern in decision.scope_wanted
     )
 
 

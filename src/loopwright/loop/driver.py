@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-from loopwright.errors import LoopRefused, SecretLeak
+from loopwright.errors import IsolationTooWeak, LoopRefused, SecretLeak
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
@@ -107,6 +107,9 @@ def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) 
     except HandedOver as change:
         # The next agent begins the action in a fresh sandbox and a new session.
         return _leave(context, loop, c.HandOver(takeover=change.takeover))
+    except IsolationTooWeak as weak:
+        hold = context.blocked(weak.code, weak.message)
+        return _leave(context, loop, c.AbandonAction(why=weak.message), e.HoldPlaced(hold=hold))
     except SecretLeak as leak:
         hold = context.blocked("secret_leak", leak.message)
         return _leave(context, loop, c.AbandonAction(why=leak.message, turn_taken=True), e.HoldPlaced(hold=hold))

@@ -181,6 +181,9 @@ class TaskFinished(_Event, frozen=True, kw_only=True, tag="task.finished"):
     task_id: str
     status: TaskStatus
     files_changed: tuple[str, ...] = ()
+    by_person: bool = False
+    # The whole work after the task; None if the task did not finish, or an older version recorded it.
+    work: Tree | None = None
 
 
 class WorkKept(_Event, frozen=True, kw_only=True, tag="work.kept"):

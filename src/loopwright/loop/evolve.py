@@ -78,10 +78,13 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
         case e.LoopFailed(code=code, reason=reason):
             return _over(loop, Failed(at=at, code=code, reason=reason))
         case e.LoopCompleted(forced=forced, accepted_by=by):
-            done = replace(loop, tasks=_accepted(loop.tasks, at)) if by is not None else loop
+            known = tuple(dict.fromkeys((*loop.known_failures, *loop.validation.unfixed)))
+            done = replace(loop, tasks=_accepted(loop.tasks, at), known_failures=known) if by is not None else loop
             return _over(done, Completed(at=at, forced=forced, accepted_by=by))
         case e.LoopRetried():
-            return replace(loop, phase=Running(), attempt=loop.attempt + 1, marks=())
+            # By other settings, or with known failures, the same work may be judged differently now.
+            still = loop.is_validated and not loop.validation.holds and not loop.known_failures
+            return replace(loop, phase=Running(), attempt=loop.attempt + 1, marks=(), is_validated=still)
         case e.IterationsGiven(max_iterations=most):
             return replace(loop, max_iterations=most)
         case e.BudgetSet(budget=budget):
@@ -161,17 +164,32 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
             return _removed(loop, task_id)
         case e.TasksOrdered(task_ids=ids):
             return replace(loop, tasks=tuple(sorted(loop.tasks, key=lambda task: ids.index(task.id))))
-        case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
-            ended = at if status == "completed" else None
-            done = (
-                replace(known, status=status, files_changed=files, completed_at=ended) if known.id == task_id else known
-                for known in loop.tasks
-            )
-            # The test results are about the work before this task; a review without changes leaves the work as it was.
-            looked = TaskKind.of(task_id) is TaskKind.LOOK and not files
-            return replace(loop, tasks=tuple(done), is_validated=looked and loop.is_validated, last_progress_at=at)
+        case e.TaskFinished():
+            return _finished(loop, event, at)
         case _:
             return _work(loop, event, at)
+
+
+def _finished(loop: Loop, event: e.TaskFinished, at: str) -> Loop:
+    task_id, is_done = event.task_id, event.status == "completed"
+    done = (
+        replace(known, status=event.status, files_changed=event.files_changed, completed_at=at if is_done else None)
+        if known.id == task_id
+        else known
+        for known in loop.tasks
+    )
+    by_people = tuple(name for name in loop.done_by_people if name != task_id)
+    worked = ((task_id, event.work),) if event.work is not None else ()
+    # The test results are about the work before this task; a review without changes leaves the work as it was.
+    looked = TaskKind.of(task_id) is TaskKind.LOOK and not event.files_changed
+    return replace(
+        loop,
+        tasks=tuple(done),
+        is_validated=looked and loop.is_validated,
+        last_progress_at=at,
+        work_after=(*loop.work_after, *worked),
+        done_by_people=(*by_people, task_id) if event.by_person else by_people,
+    )
 
 
 def _removed(loop: Loop, task_id: str) -> Loop:

@@ -25,6 +25,11 @@ class _Hold(msgspec.Struct, frozen=True):
     until: str | None = None
 
 
+class _Proof(msgspec.Struct, frozen=True):
+    grade: str = ""
+    reason: str = ""
+
+
 class _Own(msgspec.Struct, frozen=True):
     attempt: int = 1
     tags: list[str] = []
@@ -32,6 +37,8 @@ class _Own(msgspec.Struct, frozen=True):
     agent: str = ""
     holds: list[_Hold] = []
     workflow: str | None = None
+    # How well each task is proven: proven, changed or unproven.
+    proofs: dict[str, _Proof] = {}
 
 
 class LoopLine(msgspec.Struct, frozen=True):
@@ -104,6 +111,8 @@ def way_on(loop: Summary) -> str | None:
     match loop.line.status:
         case "paused" if loop.open_decision is not None:
             return f'loopwright loop answer {loop_id} {loop.open_decision} "…"'
+        case "paused" if any(hold.holder == "proof" for hold in loop.line.loopwright.holds):
+            return f'loopwright loop accept {loop_id} --reason "…"'
         case "paused":
             return f"loopwright loop resume {loop_id}"
         case "running" if loop.is_abandoned:

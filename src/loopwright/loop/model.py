@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Reason
-from loopwright.loop.reports.model import TestReport, TestResult
+from loopwright.judging.reports.model import TestReport, TestResult
+from loopwright.loop.proof import Doubt, TaskProof
 
 Mode = Literal["interactive", "auto"]
 TaskMode = Literal["analysis", "write"]
@@ -180,13 +181,6 @@ class Debugging(_Value, frozen=True, kw_only=True):
         return next((hypothesis.id for hypothesis in self.hypotheses if hypothesis.status == "confirmed"), None)
 
 
-class Doubt(_Value, frozen=True, kw_only=True):
-    """Why tests that pass do not prove the work."""
-
-    code: str
-    message: str
-
-
 class Validation(_Value, frozen=True, kw_only=True):
     """The result of the last run of the test command."""
 
@@ -196,6 +190,10 @@ class Validation(_Value, frozen=True, kw_only=True):
     last_run_at: str | None = None
     run_id: str | None = None
     doubts: tuple[Doubt, ...] = ()
+    proofs: tuple[TaskProof, ...] = ()
+    # What a person should know about tests that pass: what they do not reach, and what could not be altered.
+    notes: tuple[str, ...] = ()
+    unfixed: tuple[str, ...] = ()  # tests that fail as before, if nothing else keeps a person from accepting the work
 
     @property
     def failed_tests(self) -> tuple[str, ...]:
@@ -288,6 +286,7 @@ class Decision(_Value, frozen=True, kw_only=True):
     question: str
     asked_at: str
     options: tuple[str, ...] = ()
+    scope_wanted: tuple[str, ...] = ()
     answer: str | None = None
     answered_by: str | None = None
     answered_at: str | None = None
@@ -395,10 +394,14 @@ class Loop(_Value, frozen=True, kw_only=True):
     # Every agent that built, in order: none of them can review the work.
     builders: tuple[str, ...] = ()
     tree: Tree | None = None
+    # The work after each finished task, in the order of the work.
+    work_after: tuple[tuple[str, Tree], ...] = ()
+    # Tasks that a person marked as done.
+    done_by_people: tuple[str, ...] = ()
+    known_failures: tuple[str, ...] = ()  # failing tests that a person approved by accepting the work
     # The work before an attempt: a failed validation goes back to it.
     fallback: Tree | None = None
-    # The workflow that this loop builds.
-    workflow: str | None = None
+    workflow: str | None = None  # that this loop builds
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}
     # Unknown keys of the sections develop, debug and validate.

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.judging.reports.model import TestResult
 from loopwright.loop.model import (
     Action,
     Debugging,
@@ -23,7 +24,6 @@ from loopwright.loop.model import (
     Validation,
 )
 from loopwright.loop.projection import ACTION_NAMES
-from loopwright.loop.reports.model import TestResult
 
 _T = TypeVar("_T")
 _KNOWN_IN = {

@@ -10,33 +10,30 @@ import msgspec
 
 from loopwright.agents.port import NoAnswer
 from loopwright.agents.structured import AgentRequest
-from loopwright.loop.model import Hold, Loop, Task
-from loopwright.loop.reports.model import TestResult
-from loopwright.loop.test_runs import Comparison
+from loopwright.judging.reports.model import TestResult
+from loopwright.judging.scope import WorkScope
+from loopwright.loop.model import Hold, Loop, Task, Tree
+from loopwright.loop.ran_checks import RanChecks
+from loopwright.loop.split_work import SplitWork
+from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
 from loopwright.reflection.points import ReflectedWork
 from loopwright.runner.request import Finished, Observer
 
-# Runs the project's own tests on base and work; None without a test command or without changes.
-CompareTests = Callable[[], Comparison | None]
+# Runs steps on a tree of the work, or on the project as it is; counts the time. The last arguments are the run on the
+# base with which the results are compared, and the scope of the work.
+RunSteps = Callable[[Tree | None, tuple[dict[str, object], ...], str, Observer, str | None, WorkScope | None], Finished]
+# Runs the project's own tests on base and work, except where the checks ran the same commands; None without a test
+# command.
+TestProject = Callable[[SplitWork, RanChecks], WorkVerdict | None]
 
 
 class Judging(Protocol):
     """One validation of the work, in place of the test command."""
 
-    @property
-    def steps(self) -> tuple[dict[str, object], ...]:
-        """The steps of the plan that decides."""
-        ...
-
-    @property
-    def observer(self) -> Observer:
-        """Looks at the sandbox before and after the steps."""
-        ...
-
-    def results(self, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
-        """What the steps said; if they passed, also what the work did to the rest of the project."""
+    def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
+        """The run that decides, and its results; if they passed, also what the work did to the rest of the project."""
         ...
 
 

@@ -159,6 +159,10 @@ def _own(loop: Loop) -> Document:
     if loop.takeovers:
         own["takeovers"] = [msgspec.to_builtins(takeover) for takeover in loop.takeovers]
         own["builders"] = list(loop.builders)
+    if loop.validation.proofs:
+        own["proofs"] = {
+            proof.task_id: {"grade": proof.grade.value, "reason": proof.reason} for proof in loop.validation.proofs
+        }
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:

@@ -19,7 +19,7 @@ from loopwright.loop.choice import (
     next_action,
 )
 from loopwright.loop.commands import Accepted, Blocker, Refused, Verdict, refused
-from loopwright.loop.completion import accept, finish, held_unproven
+from loopwright.loop.completion import accept, finish, has_known_failures, held_unproven
 from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
 from loopwright.loop.guidance import in_the_way, lifted_by
@@ -191,7 +191,7 @@ def _tasks(loop: Loop, proposal: c.TaskEdit) -> Verdict:
         case e.TaskRemoved(task_id=task_id):
             return _of_idle(loop, task_id, proposal)
         case c.MarkTaskDone(task_id=task_id):
-            return _of_idle(loop, task_id, e.TaskFinished(task_id=task_id, status="completed"))
+            return _of_idle(loop, task_id, e.TaskFinished(task_id=task_id, status="completed", by_person=True))
         case _:
             assert_never(proposal)
 
@@ -271,6 +271,9 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
     if loop.mode == "interactive":
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     action = next_action(loop)
+    is_last = loop.iteration >= loop.max_iterations or _is_stuck(loop, command.no_progress)
+    if is_last and loop.workflow is None and has_known_failures(loop):
+        action = Action.COMPLETE  # which asks a person
     if action is not Action.COMPLETE and _is_stuck(loop, command.no_progress):
         said = (
             f"{command.no_progress} iterations in a row changed nothing: same tree, same failing tests, same evidence"
@@ -340,6 +343,7 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
         task_id=task_id or "",
         status=command.outcome,
         files_changed=command.files_changed,
+        work=(command.tree or loop.tree) if command.outcome == "completed" else None,
     )
     done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)
     failed = (e.CostCounted(spent=Spent(retries=1), task_id=task_id),) if command.error is not None else ()

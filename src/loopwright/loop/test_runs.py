@@ -1,14 +1,18 @@
-"""The result of the test command on one tree, and the difference between two trees. Pure."""
+"""The result of the test commands on one tree. Pure."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 import msgspec
-from msgspec.structs import replace
 
-from loopwright.loop.reports.model import TestResult
+from loopwright.evidence.known_results import came_to_its_end, steps_of_plan
+from loopwright.evidence.model import Evidence, StepRecord
+from loopwright.judging.reports.model import LineMarks, Status, TestReport, TestResult
+from loopwright.judging.runners.table import SELECTING
+from loopwright.judging.runners.trials import Trial
+from loopwright.judging.verdict import SILENT, TreeResult
 
 COMMAND = "the test command"
 SUITE = "tests"
@@ -22,20 +26,31 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     exited_with_0: bool
+    # Whether the command came to its own end: it started, had time, and no signal ended it.
+    ended: bool = True
     # Empty without a report.
     results: tuple[TestResult, ...] = ()
     # Why the report can't be trusted.
     gaps: tuple[str, ...] = ()
+    # The runners that reported, with their versions, and the reporters that were left out.
+    runners: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    # Whether the run was made for other work, and counts here because nothing that its results depend on changed.
+    is_of_other_work: bool = False
     coverage: float | None = None
+    # Which lines ran, if a coverage report tells.
+    lines: LineMarks | None = None
     duration_ms: float = 0
     message: str = ""
     # The end of the command's output.
     output: str = ""
+    # Files of the project that the tests changed while they ran.
+    rewritten: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[TestResult, ...]:
         """Each test; the command itself without a report. A reason to doubt the report is a failure with a name."""
-        shown = self.results or (self._command(),)
+        shown = tuple(result.stored() for result in self.results) or (self._command(),)
         doubts = [TestResult("the report", SUITE, "failed", 0, gap) for gap in self.gaps]
         if all(result.status == "skipped" for result in shown):
             doubts.append(TestResult("all tests were skipped", SUITE, "failed", 0, "nothing was shown by any test"))
@@ -43,10 +58,41 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
             doubts.append(TestResult(COMMAND, SUITE, "failed", 0, self.message))
         return (*shown, *doubts)
 
+    def as_trial(self) -> Trial:
+        """The run as one that decides which reporters are left out."""
+        return Trial(
+            without=frozenset(self.without),
+            exited_with_0=self.exited_with_0,
+            has_report=bool(self.results or self.runners),
+            has_failures=any(result.status == "failed" for result in self.results),
+            output=self.output,
+        )
+
     @property
     def passed(self) -> bool:
         """Whether the command exited with 0 and its report has no failure."""
         return self.exited_with_0 and not any(result.status == "failed" for result in self.findings)
+
+    @property
+    def tree_result(self) -> TreeResult:
+        """The run as the judge reads it."""
+        ended = self.ended and not self.gaps
+        tests = {name: result.status for name, result in self.by_id.items()}
+        return TreeResult(run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, tests=tests)
+
+    @property
+    def by_id(self) -> dict[str, TestResult]:
+        """Each test by its id."""
+        return TestReport(self.results).by_id
+
+    @property
+    def can_select(self) -> bool:
+        """Whether all runners that reported can leave out test files."""
+        return _can_select(self.runners)
+
+    def reports_on(self, file: str) -> bool:
+        """Whether the report has a test of this file, or the file itself because it could not be loaded."""
+        return _reports_on(self.by_id, file)
 
     def _command(self) -> TestResult:
         if self.exited_with_0:
@@ -54,77 +100,74 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         return TestResult(COMMAND, SUITE, "failed", self.duration_ms, self.message)
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's tests on the base and on the work; `broken` tests passed only before the work."""
-
-    base: TestRun
-    work: TestRun
-    broken: tuple[TestResult, ...] = ()
-
-    @property
-    def decides(self) -> bool:
-        """Whether a test passed on the base: the work can't break a test that failed there."""
-        return self.base.passed or any(result.status == "passed" for result in self.base.results)
+def _can_select(runners: tuple[str, ...]) -> bool:
+    return bool(runners) and {runner.partition(" ")[0] for runner in runners} <= SELECTING
 
 
-def compare(base: TestRun, work: TestRun) -> Comparison:
-    """What the work broke: tests by name if both runs have a report, else the command as a whole."""
-    broken: tuple[TestResult, ...] = ()
-    if base.results and not work.results:
-        why = f"the test command wrote a report before your work, and none now: {work.output or work.message}"
-        broken = (TestResult(COMMAND, SUITE, "failed", 0, why),)
-    elif base.results:
-        broken = _broken(base.results, work.results)
-    if not broken and base.passed and not work.passed:
-        why = f"the test command passed before your work and fails now: {_failures(work)}"
-        broken = (TestResult(COMMAND, SUITE, "failed", 0, why),)
-    return Comparison(base=base, work=work, broken=broken)
+def _reports_on(tests: Iterable[str], file: str) -> bool:
+    module = file.removesuffix(".py").replace("/", ".")
+    return bool({name.partition("::")[0] for name in tests} & {file, module})
 
 
-def lost_tests(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tuple[str, ...]:
-    """Tests that ran on the base, with any result, and are missing or skipped on the work."""
-    ran_now = {_key(test) for test in work if test.status != "skipped"}
-    suites = {test.suite for test in work}
-    lost = (
-        test
-        for test in base
-        if test.status != "skipped" and _key(test) not in ran_now and not _names_a_file(test, suites)
+def files_of(tests: Iterable[str]) -> tuple[str, ...]:
+    """The files of tests; empty if a test does not name its file."""
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    return tuple(files) if all(file.endswith(".py") for file in files) else ()
+
+
+def can_select(evidence: Evidence) -> bool:
+    """Whether all steps of a run reported, by runners that can leave out test files."""
+    return all(_can_select(tuple(runner.text for runner in step.runners)) for step in steps_of_plan(evidence))
+
+
+def reported(evidence: Evidence, files: tuple[str, ...]) -> tuple[str, ...]:
+    """The files of which a run reports a test, or that they could not be loaded."""
+    tests = [test.id.text for step in evidence.steps for test in step.tests]
+    return tuple(file for file in files if _reports_on(tests, file))
+
+
+def report_of(steps: Iterable[StepRecord]) -> TestReport:
+    """The report of recorded steps: the name and the status of each test, without traces."""
+    steps = list(steps)
+    return TestReport(
+        tuple(result for step in steps for result in _results(step)),
+        tuple(gap.text for step in steps for gap in step.gaps),
+        tuple(runner.text for step in steps for runner in step.runners),
     )
-    return tuple(dict.fromkeys(name_of(test) for test in lost))
 
 
-def name_of(test: TestResult) -> str:
-    """The name of a test, with its suite if it has one."""
-    return f"{test.suite}::{test.test_name}" if test.suite else test.test_name
+def with_silent_commands(report: TestReport, steps: list[StepRecord]) -> TestReport:
+    """The report with a result for each command without a report, next to commands with one.
+
+    Otherwise a failed test of one command would explain the failure of another.
+    """
+    silent = [step for step in steps if step.commands and not step.tests and not step.runners]
+    if not report.results or not silent:
+        return report
+    results = tuple(
+        TestResult(step.commands[0].command.text, SILENT, "passed" if step.outcome == "passed" else "failed")
+        for step in silent
+    )
+    return TestReport((*report.results, *results), report.gaps, report.runners)
 
 
-def _broken(base: tuple[TestResult, ...], work: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
-    """A name may occur several times (a repeated test). Then each pass counts."""
-    before = Counter(_key(test) for test in base if test.status == "passed")
-    now = Counter(_key(test) for test in work if test.status == "passed")
-    others = {_key(test): test for test in work if test.status != "passed"}
-    return tuple(_now(key, others.get(key)) for key, passes in before.items() if now[key] < passes)
+def _results(step: StepRecord) -> Iterator[TestResult]:
+    names = {test.id.text for test in step.tests}
+    for test in step.tests:
+        # A repeated test has a number, which `by_id` gives again.
+        first = test.id.text.rpartition(" #")[0]
+        suite, _, name = (first if first in names else test.id.text).rpartition("::")
+        yield TestResult(name, suite, msgspec.convert(test.status, Status))
 
 
-def _now(key: tuple[str, str], result: TestResult | None) -> TestResult:
-    suite, name = key
-    if result is None:
-        return TestResult(name, suite, "failed", 0, "passed before your work and is missing now")
-    if result.status == "skipped":
-        return TestResult(name, suite, "failed", 0, "passed before your work and is skipped now")
-    return replace(result, error_message=f"passed before your work and fails now: {result.error_message}")
-
-
-def _failures(run: TestRun) -> str:
-    named = [f"{name_of(test)}: {test.error_message}" for test in run.results if test.status == "failed"]
-    return "\n".join(named[:10]) or run.output or run.message
-
-
-def _names_a_file(test: TestResult, suites: set[str]) -> bool:
-    """Whether a failure on the base is a file that could not be loaded, and that has tests now."""
-    name = test.test_name
-    return test.status == "failed" and any(suite == name or suite.startswith(f"{name}.") for suite in suites)
-
-
-def _key(test: TestResult) -> tuple[str, str]:
-    return test.suite, test.test_name
+def result_of_step(evidence: Evidence, step_id: str) -> TreeResult:
+    """What a step of a recorded run said, as the judge reads it."""
+    step = next((step for step in evidence.steps if step.id == step_id), None)
+    if step is None:
+        return TreeResult(run_id=evidence.run_id, exited_with_0=False, ended=False)
+    return TreeResult(
+        run_id=evidence.run_id,
+        exited_with_0=step.outcome == "passed",
+        ended=came_to_its_end(step) and not step.gaps,
+        tests={test.id.text: test.status for test in step.tests},
+    )

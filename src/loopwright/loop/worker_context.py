@@ -18,7 +18,7 @@ from loopwright.loop.store import LoopStore
 from loopwright.runner.request import Environment, SandboxOptions, Tools
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.port import Confine, SandboxRequest
-from loopwright.workspace.settings_model import AgentSettings, LoopSettings
+from loopwright.workspace.settings_model import AgentSettings, LoopSettings, ProjectSettings
 
 # The actor of what a worker records.
 WORKER = "worker"
@@ -43,6 +43,7 @@ class WorkerContext(msgspec.Struct, frozen=True):
     open_agent: Callable[[str], Agent]
     agent_settings: Callable[[str], AgentSettings]
     settings: LoopSettings
+    project: ProjectSettings
     max_retries: int
     waits_for_quota: bool
     # For a limit without a known end: the first wait, and the longest.
@@ -57,8 +58,6 @@ class WorkerContext(msgspec.Struct, frozen=True):
     freezer: Freezer
     ask: Ask
     book: Book
-    # Globs of protected files, from the settings.
-    seal: tuple[str, ...] = ()
     # What a build brings.
     judge: Callable[[Loop], Judging] | None = None
     brief: Callable[[Loop, Task], Briefing] | None = None

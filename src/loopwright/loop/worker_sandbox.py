@@ -22,7 +22,7 @@ from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.git_recorder import GitRecorder, with_git
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.open import opened
-from loopwright.sandbox.place import stop_keeping
+from loopwright.sandbox.place import random_name, stop_keeping
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 
@@ -82,7 +82,13 @@ class WorkerSandbox:
             self._clear()
             request = sandbox_request(loop, context)
             self._sandbox = self._stack.enter_context(
-                opened(request, loop.loop_id, confine=context.confine, keep=False, cancellation=context.cancellation)
+                opened(
+                    request,
+                    random_name(),
+                    confine=context.confine,
+                    keep=False,
+                    cancellation=context.cancellation,
+                )
             )
         self._tree = None
         try:

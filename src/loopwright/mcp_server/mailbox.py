@@ -137,7 +137,9 @@ class _Tools:
                 "decision requests are not read in this turn",
                 hint="name the open decision in your answer, and end your turn",
             )
-        request = DecisionRequest(question=arguments.question, options=arguments.options)
+        request = DecisionRequest(
+            question=arguments.question, options=arguments.options, scope_wanted=arguments.scope_wanted
+        )
         create_exclusively(Path(folder) / f"mcp-{uuid.uuid4().hex[:12]}.json", codec.to_json(request))
         return {"status": "open", "next": "change nothing more and end your turn; you are asked again with the answer"}
 

@@ -43,6 +43,9 @@ class RequestDecision(Arguments, frozen=True, kw_only=True):
 
     question: Question
     options: Annotated[tuple[Option, ...], Meta(description="Possible answers.", max_length=10)] = ()
+    scope_wanted: Annotated[
+        tuple[Option, ...], Meta(description="Paths or globs that you ask to change outside your scope.", max_length=20)
+    ] = ()
 
 
 class SelfReport(Arguments, frozen=True, kw_only=True):

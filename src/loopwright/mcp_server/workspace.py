@@ -216,7 +216,11 @@ class _Tools:
 
     def request_decision(self, arguments: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
         asked = request_decision(
-            self._context, WorkReference(arguments.slug, arguments.loop), arguments.question, arguments.options
+            self._context,
+            WorkReference(arguments.slug, arguments.loop),
+            arguments.question,
+            arguments.options,
+            arguments.scope_wanted,
         )
         if asked.answer is not None:
             return {"id": asked.id, "status": "answered", "answer": asked.answer}

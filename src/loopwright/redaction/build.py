@@ -15,6 +15,7 @@ from loopwright.redaction.providers import (
     code_hosts,
     crypto_finance,
     databases,
+    generic,
     hosting,
     identity,
     messaging,
@@ -30,8 +31,8 @@ from loopwright.redaction.seed_rules import SEED_RULES
 from loopwright.workspace.settings_model import SecretsSettings
 
 _FILES = (
-    ai, cloud, code_hosts, crypto_finance, databases, hosting, identity, messaging, observability, packages, payments,
-    private_keys, saas, social,
+    ai, cloud, code_hosts, crypto_finance, databases, generic, hosting, identity, messaging, observability,
+    packages, payments, private_keys, saas, social,
 )  # fmt: skip
 # In the order of their ids.
 PROVIDER_RULES: tuple[SecretRule, ...] = tuple(

@@ -21,6 +21,8 @@ except ImportError:  # pragma: no cover -- platforms without a wheel
 
 ENGINE = "re2" if re2 is not None else "re"
 _SET_MEMORY = 256 << 20
+# How much text before a match a rule may look at, for example for the start of a name.
+_CONTEXT = 80
 
 
 class SecretHit(msgspec.Struct, frozen=True):
@@ -59,11 +61,13 @@ class Detector:
         indexes = self._sieve.which(line)
         hits: list[SecretHit] = []
         rules = {n for i in indexes if i < len(self._keywords) for n in self._by_keyword[self._keywords[i]]}
+        generic: list[SecretHit] = []
         for number in sorted(rules):
-            hits += self._matches(number, line)
+            (generic if self._rules[number].generic else hits).extend(self._matches(number, line))
         for index in indexes:
             if index >= len(self._keywords):
                 hits += self._needle_hits(self._needles[index - len(self._keywords)], line)
+        hits += [hit for hit in generic if all(hit.end <= other.start or other.end <= hit.start for other in hits)]
         return without_overlaps(hits)
 
     def _matches(self, number: int, line: bytes) -> Iterator[SecretHit]:
@@ -74,8 +78,10 @@ class Detector:
         for match in pattern.finditer(line):
             group = 1 if match.re.groups and match.group(1) is not None else 0
             start, end = match.span(group)
-            if end > start:
-                yield SecretHit(rule.id, start, end, bytes(line[start:end]))
+            value = bytes(line[start:end])
+            before = bytes(line[max(0, match.start() - _CONTEXT) : start])
+            if value and rule.accepts(before, value):
+                yield SecretHit(rule.id, start, end, value)
 
     @staticmethod
     def _needle_hits(needle: bytes, line: bytes) -> Iterator[SecretHit]:

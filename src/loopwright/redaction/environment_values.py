@@ -11,29 +11,27 @@ import json
 import re
 import urllib.parse
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+
+from loopwright.redaction.plausible import is_pgp_fingerprint
+from loopwright.redaction.secret_names import looks_secret
 
 ENVIRONMENT_RULE = "environment-value"
 _SHORTEST = 8
 _SHORTEST_LINE = 16
 # A longer value is searched for in parts, because a part must fit into the window of text that is searched at once.
 _LONGEST_PART = 4 << 10
-
-_SECRET_NAME = re.compile(
-    r"(?i)passw(?:or)?d|passphrase|sshpass|(?:^|_)pass(?:_|$)|(?:^|_)(?:pwd|pw)$"
-    r"|tokens?(?:_|$)|secrets?(?:_|$)|credentials?(?:_|$)|api_?keys?(?:_|$)|_keys?$|(?:^|_)pat$|(?:^|_)auth$"
-    r"|(?:^|_)dsn$|connection_?string|mcp_?url|(?:database|redis|mongo\w*|amqp|postgres\w*|mysql)_?ur[il]|webhook|cookie"
-)
-_PLACE_NAME = re.compile(
-    r"(?i)_(?:file|path|dir|sock|socket|name|id|type|expires?|ttl|length|count)$|public_?keys?$|^tokenizers_"
-)
-_NOT_SECRET = frozenset({"PWD", "OLDPWD"})
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a variable's name looks like the name of a secret."""
-    if name in _NOT_SECRET:
-        return False
-    return _SECRET_NAME.search(name) is not None and _PLACE_NAME.search(name) is None
+_PASSWORD_NAME = re.compile(r"(?i)pass|pwd|_pw$|^pw$")
+_NUMBER = re.compile(r"[0-9.,_-]{1,15}")
+_ANY_PATH_START = re.compile(r"(?:~|\.{1,2})?/")
+# `C:\keys` and `file:///keys`.
+_DRIVE = re.compile(r"^(?:file://)?(?:/?[A-Za-z]:)?[\\/]")
+# `certs/server.key`: base64 has no dot.
+_FILE_IN_FOLDERS = re.compile(r"[\w.-]+(?:/[\w.-]+)*/[\w-]+\.[a-z0-9]{2,5}")
+# Without a login and without a query.
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]*)*")
+_URL_LOGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^:@/\s]*:([^/\s]{8,})@")
+_EDGES = re.compile(r"""^[\s"']*(?:(?:bearer|basic|token)\s+)?["']?|[\s"']+$""", re.IGNORECASE)
 
 
 def secret_values(environment: Mapping[str, str], declared: Collection[str] = ()) -> dict[str, str]:
@@ -41,14 +39,38 @@ def secret_values(environment: Mapping[str, str], declared: Collection[str] = ()
     return {
         name: value
         for name, value in environment.items()
-        if (name in declared or looks_secret(name)) and len(value) >= _SHORTEST
+        if len(value) >= _SHORTEST and (name in declared or (looks_secret(name) and not _is_public(name, value)))
     }
+
+
+def _is_public(name: str, value: str) -> bool:
+    """Whether a value is a number, a file's path, an address or a fingerprint. A password may be any of these."""
+    if _PASSWORD_NAME.search(name):
+        return False
+    is_address = "hook" not in name.lower() and _ADDRESS.fullmatch(value) is not None
+    return (
+        _NUMBER.fullmatch(value) is not None
+        or _is_path_of_words(value)
+        or is_pgp_fingerprint(name, value)
+        or (is_address and not any(map(_is_dense, value.split("/"))))
+    )
+
+
+def _is_path_of_words(value: str) -> bool:
+    """Whether a value is an absolute or relative path without a random part: a key may begin with a slash, too."""
+    value = _DRIVE.sub("/", value).replace("\\", "/")
+    if _FILE_IN_FOLDERS.fullmatch(value):
+        return not any(map(_is_dense, value.split("/")))
+    parts = value.lstrip("~.").strip("/").split("/")
+    is_path = _ANY_PATH_START.match(value) is not None and len(parts) > 1
+    return is_path and not any(map(_is_dense, parts)) and _looks_like_a_path(value)
 
 
 def printed_forms(value: str) -> set[bytes]:
     """The byte strings that reveal a value: printed as it is or in a common encoding."""
     forms: set[bytes] = set()
-    for part in _lines(value):
+    values = (value, *_inner_values(value))
+    for part in {form for whole in values for line in _lines(whole) for form in _trimmed(line)}:
         raw = part.encode("utf-8", "surrogateescape")
         forms |= {raw, raw.hex().encode(), raw.hex().upper().encode()}
         forms |= set(_base64_forms(raw))
@@ -57,14 +79,40 @@ def printed_forms(value: str) -> set[bytes]:
     return {form for form in forms if len(form) >= _SHORTEST}
 
 
+def _inner_values(value: str) -> Iterable[str]:
+    """The secrets inside a value: the password of a URL, and what a JSON document calls secret."""
+    if (login := _URL_LOGIN.match(value)) is not None:
+        yield urllib.parse.unquote(login[1])
+    if value.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            yield from _secrets_of(json.loads(value))
+
+
+def _secrets_of(document: object, name: str = "") -> Iterable[str]:
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from _secrets_of(value, key)
+    elif isinstance(document, list):
+        for value in document:
+            yield from _secrets_of(value, name)
+    elif isinstance(document, str) and len(document) >= _SHORTEST and looks_secret(name):
+        yield document
+
+
 def _lines(value: str) -> Iterable[str]:
     """The parts to search for. A value with several lines is recognized by each of its longer lines."""
-    if "\n" not in value.strip("\n"):
-        yield from _parts(value.strip("\n"))
-        return
-    for line in value.split("\n"):
-        if len(line) >= _SHORTEST_LINE:
-            yield from _parts(line)
+    lines = [line.rstrip("\r") for line in value.strip("\r\n").split("\n")]
+    shortest = 0 if len(lines) == 1 else _SHORTEST_LINE
+    for line in [line for line in lines if len(line) >= shortest] or lines:
+        yield from _parts(line)
+
+
+def _trimmed(part: str) -> Iterable[str]:
+    """The part as it is, and without what is often added at its edges: spaces, quotation marks, a scheme."""
+    yield part
+    inner = _EDGES.sub("", part)
+    if inner != part and len(inner) >= _SHORTEST:
+        yield inner
 
 
 def _parts(line: str) -> Iterable[str]:

@@ -5,6 +5,7 @@ Does no matching and no input or output.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
@@ -19,12 +20,20 @@ class RuleAction(StrEnum):
     OFF = "off"
 
 
+def always(_before: bytes, _value: bytes) -> bool:
+    """Accept every match."""
+    return True
+
+
 class SecretRule(msgspec.Struct, frozen=True):
     """One secret format.
 
     `pattern` uses the syntax that RE2 and Python's `re` share, and takes linear time in both.
     The secret is the pattern's first group, or the whole match if the pattern has no group.
     `keywords` are lower-case literals; every match contains at least one. They make the first search fast.
+    `accepts` gets the text before the secret and the secret, and decides what a pattern cannot: whether a value looks
+    random.
+    A hit of a `generic` rule counts only where no other rule has one, so that a value keeps the name of its own rule.
     `hits` and `misses` are example templates, so that no text in this repository looks like a secret:
     `<alnum:20>` means 20 made-up characters of that alphabet (see `examples`). `shape` is the key in the same form,
     with ranges of lengths (`<alnum:48,56>`), `<uuid>` and alternatives (`sk_(live|test)_<hex:40>`), and `names` are
@@ -39,6 +48,8 @@ class SecretRule(msgspec.Struct, frozen=True):
     misses: tuple[str, ...] = ()
     shape: str = ""
     names: tuple[str, ...] = ()
+    accepts: Callable[[bytes, bytes], bool] = always
+    generic: bool = False
 
 
 class SecretFinding(msgspec.Struct, frozen=True):

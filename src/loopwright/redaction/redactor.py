@@ -13,9 +13,11 @@ from itertools import accumulate
 
 import msgspec
 
+from loopwright.redaction.archives import members
 from loopwright.redaction.detector import Detector, SecretHit, without_overlaps
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.redaction.model import Redacted, RuleAction, SecretFinding, seal
+from loopwright.redaction.providers.private_keys import ENCODED_KEY_RULE, KEY_BODY_RULE
 from loopwright.redaction.readings import end_of_value, readings
 
 _WINDOW = 256 << 10
@@ -31,6 +33,11 @@ _MOST_LEARNED = 128 << 10
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
 _KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^[ \t]*Private-Lines:")
 _KEY_END = re.compile(rb"-----END |^[ \t]*Private-MAC:")
+# A key that is found by its first line continues in lines like this one, with or without quotation marks.
+_KEY_LINE = re.compile(
+    rb"""[\s"'`+>|,-]{0,40}(?:[A-Za-z0-9+/_-]{16,}={0,2}|[A-Za-z0-9+/_-]*={1,2})(?:\\n)?[\s"'`+,;.)&\\-]{0,40}"""
+)
+_RULES_OF_FIRST_LINES = frozenset({KEY_BODY_RULE, ENCODED_KEY_RULE})
 # The text that replaces a value. After `token=` or `user:` it looks like a value itself.
 _MARK = re.compile(rb"\[REDACTED:[^\]\s]{1,200}:[0-9a-f]{12}\]")
 PRAGMA_TEXT = "pragma: allowlist-secret"
@@ -109,7 +116,8 @@ class Redactor:
         """Redact a complete text. A pragma counts in files that people maintain, never in output."""
         stream = self.stream(source, trusts_pragma=trusts_pragma)
         clean = stream.feed(data).data + stream.finish().data
-        return Scanned(seal(clean), tuple(stream.findings))
+        archived = self._in_archive(data, source)
+        return Scanned(seal(b"[REDACTED]" if archived else clean), (*stream.findings, *archived))
 
     def clean(self, text: str | bytes) -> Redacted:
         """Hide every secret in a text for display. Findings are reported where the text came from."""
@@ -145,6 +153,16 @@ class Redactor:
         """The action of this rule."""
         return self._actions.get(rule, RuleAction.STOP)
 
+    def _in_archive(self, data: bytes, source: str) -> list[SecretFinding]:
+        """The secrets in the members of an archive: in the archive's bytes, names and content run together."""
+        findings: list[SecretFinding] = []
+        for name, content in members(data):
+            stream = self.stream(f"{source}!{name}")
+            stream.feed(content)
+            stream.finish()
+            findings += stream.findings
+        return findings
+
     def _all_hits(self, reading: bytes) -> list[SecretHit]:
         learned = self._learned.detector
         hits = self._detector.hits(reading)
@@ -171,6 +189,7 @@ class StreamRedactor:
         self._held = bytearray()
         self._line = 1
         self._key_lines_left = 0
+        self._follows_key_line = False
 
     def feed(self, data: bytes) -> Redacted:
         """Take a chunk, and return the output that is clean so far."""
@@ -192,7 +211,8 @@ class StreamRedactor:
         return seal(self._lines(rest))
 
     def _lines(self, block: bytes) -> bytes:
-        if not self._key_lines_left and not self._redactor.may_hit(block):
+        is_within_key = self._key_lines_left or self._follows_key_line
+        if not is_within_key and not self._redactor.may_hit(block):
             self._line += block.count(b"\n")
             return block
         # Not splitlines: a carriage return does not end a line here.
@@ -207,6 +227,9 @@ class StreamRedactor:
         if self._key_lines_left:
             self._key_lines_left = 0 if _KEY_END.search(body) else self._key_lines_left - 1
             return b"[REDACTED]" + tail
+        if self._follows_key_line and _KEY_LINE.fullmatch(body):
+            return b"[REDACTED]" + tail
+        self._follows_key_line = False
         return self._masked(body, number) + tail
 
     def _pieces(self, body: bytes, number: int) -> Iterable[bytes]:
@@ -243,6 +266,7 @@ class StreamRedactor:
                 return body
             if _KEY_BEGIN.search(reading) and not _KEY_END.search(reading):
                 self._key_lines_left = _KEY_BLOCK_LINES
+            self._follows_key_line |= any(hit.rule in _RULES_OF_FIRST_LINES for hit in hits)
             # Another reading may show another secret, so look again.
             body = self._mask(reading, hits, number)
         return b"[REDACTED]"

@@ -72,6 +72,11 @@ class PathView:
         if self.stem.endswith("IT"):  # `OrderIT.java`, not `PostIt.java`
             yield LAST, "IT"
 
+    def last_word(self) -> str:
+        """The last word of the name without its ending."""
+        words, _ = self._memory[self.stem]
+        return words[-1] if words else ""
+
     def words_by_part(self) -> Iterator[Words]:
         """The words of each part, from the top down."""
         return (self._memory[part][1] for part in self.parts)
@@ -191,11 +196,23 @@ class Classifier:
 
     def _by_word(self, view: PathView) -> Iterator[tuple[str, str]]:
         known = self._rules.index.get(WORD, {})
+        if self._has_no_meaning(view):
+            return
         for words in view.words_by_part():
             for word in words:
                 known_word = word if word in known or not word.endswith("s") else word[:-1]
                 if known_word in known and self._is_relevant(known_word, words, view):
                     yield known[known_word], _reason(WORD, word)
+
+    def _has_no_meaning(self, view: PathView) -> bool:
+        """Whether the file decides nothing, so that its words say nothing: a picture, or a part that decorates."""
+        inert = self._rules.inert
+        if view.ending in inert or any(
+            folder.rpartition(".")[2] in inert for folder in view.folded[:-1] if "." in folder
+        ):
+            return True
+        is_visible = self._rules.index.get(ENDING, {}).get(view.ending) == "ui"
+        return is_visible and view.last_word().removesuffix("s") in self._rules.decoration
 
     def _is_relevant(self, word: str, near: tuple[str, ...], view: PathView) -> bool:
         """Whether the word applies to this file, and no other word changes its meaning."""

@@ -40,8 +40,22 @@ CODE = _set(
     " sh bash zsh fish ksh ps1 psm1 bat cmd awk sql tf hcl nix zig nim cr d pas asm s wat sol move cairo proto thrift"
     " coffee elm purs rkt scm lisp el tcl vhdl v sv cu cl glsl hlsl wgsl bzl"
 )
+# Code that decides who may do what is named after the decision: `requireRole`, `ensure_owner`, `OnlyAdmin`.
+_RIGHTS = frozenset(
+    f"{verb} {right}"
+    for verbs, rights in (
+        (
+            "require requires ensure enforce only must",
+            "role scope owner ownership admin superuser access tenant member",
+        ),
+        ("has is check", "role owner admin superuser access"),
+    )
+    for verb in verbs.split()
+    for right in rights.split()
+)
 _AUTH = {
-    WORD: _set(
+    WORD: _RIGHTS
+    | _set(
         "auth oauth authn authz authenticate authenticated authentication authenticator authorize authorise"
         " authorized"
         " authorised authorization authorisation authorizer unauthorized unauthenticated login logout logon logoff"
@@ -52,53 +66,93 @@ _AUTH = {
         " decryption cipher keystore truststore keychain keyring keyvault apikey certificate cert x509 tls ssl pki"
         " hsm"
         " kms security privilege impersonate impersonation sudo sudoers iam vault entitlement userauth httpauth"
-        " basicauth authtoken apitoken accesstoken usertoken usersession websession .env"
+        " basicauth authtoken apitoken accesstoken usertoken usersession websession .env pwd sops casbin omniauth"
+        " guardian identity identityserver doorkeeper crypter ownable hba"
+        " passport 2fa u2f fido fido2 pam otp keytab krb5 spiffe oauth2 scim shiro authelia kratos sanctum"
+        # Libraries for logins and access
+        " fortify pundit cancancan rodauth ueberauth nextauth supertokens pac4j zitadel casdoor authentik allauth"
+        " djoser simplejwt openfga spicedb cerbos permify authlogic rolify"
+        # Cryptography, and the hardware that holds keys
+        " aead hmac hkdf kdf pbkdf2 bcrypt scrypt argon2 chacha20 poly1305 ed25519 x25519 curve25519 secp256k1 ecdsa"
+        " ecdh keypair handshake bearer mtls attestation efuse tpm2 trustzone secureboot wireguard openvpn ipsec"
+        # Who may connect
+        " allowlist denylist blocklist whitelist blacklist iptables nftables fail2ban firewall captcha"
+        # Password, login, authentication, session, permission and role in other languages.
+        " passwort kennwort anmeldung benutzeranmeldung berechtigung zugriff zugang sitzung schluessel geheimnis"
+        " motdepasse connexion authentification autorisation autenticacion contrasena sesion permiso credencial"
+        " senha autenticacao sessao permissao wachtwoord autenticazione accesso haslo uwierzytelnianie"
     )
-    | _set("sign in, sign out, sign up, log out, api key, access key, private key, public key, signing key"),
+    | _set(
+        "sign in, sign out, sign up, log out, api key, access key, private key, public key, signing key,"
+        " de passe, access control, access policy, second factor, two factor, ir rule, inicio sesion, role binding,"
+        " service account, api token, jwks uri, details service, claims principal, secure boot, image verify,"
+        " verify image, signature verify, verify signature, signature verifier, signature verification, rack attack,"
+        " realm export, bucket policy, trust policy, cluster role, network policy, role check, role guard,"
+        " access check, filter chain, allowed signers"
+    ),
     START: _set("auth login session token password secret permission credential"),
     NAME: _set(
         ".envrc id_rsa id_dsa id_ecdsa id_ed25519 authorized_keys known_hosts ssh_config sshd_config .netrc _netrc"
         " .pgpass .htpasswd .htaccess .git-credentials .pypirc .dockercfg .s3cfg .boto krb5.conf wp-config.php"
         " google-services.json"
-        " googleservice-info.plist service-account.json"
+        " googleservice-info.plist service-account.json ability.rb firestore.rules storage.rules database.rules.json"
+        " http/kernel.php assetlinks.json apple-app-site-association crossdomain.xml"
     ),
     ENDING: _set(
         "env pem key crt cer der csr p8 p12 pfx jks bks keytab kdb kdbx ppk asc gpg pgp mobileprovision"
-        " provisionprofile ovpn"
+        " provisionprofile ovpn rego"
     ),
-    FOLDER: _set(".ssh .gnupg .aws"),
+    MIDDLE: _set("guard"),
+    FOLDER: _set(".ssh .gnupg .aws app/policies guards pam.d sudoers.d"),
 }
 _DATA = {
     WORD: _set(
         "migration migrate migrator prisma schema schemata entity entities repository repositories seed seeder"
         " alembic"
-        " flyway liquibase ddl backfill dao knexfile"
+        " flyway liquibase ddl backfill dao knexfile sqitch mybatis xcdatamodel xcdatamodeld"
+        " dbmate datenbank abfrage"
+        " drizzle typeorm sequelize mongoose sqlalchemy hibernate"
     )
-    | _set("db context, data migration"),
-    NAME: _set("config/database.yml persistence.xml ormconfig.json"),
+    | _set(
+        "db context, db upgrader, query builder, data migration, soft delete, hard delete, data retention,"
+        " index template, database backup, db backup"
+    ),
+    NAME: _set(
+        "config/database.yml persistence.xml ormconfig.json firestore.indexes.json models.py sqlc.yaml sqlc.yml"
+        " diesel.toml dbt_project.yml hibernate.cfg.xml"
+    ),
     ENDING: _set(
         "sql ddl dml prisma dbml avsc proto cql hql pgsql psql plsql pks pkb edmx dacpac sqlite sqlite3 db realm"
-        " xcdatamodel xcdatamodeld"
+        " xcdatamodel xcdatamodeld hbm.xml thrift fbs capnp graphqls"
     ),
+    FOLDER: _set("resources/mapper resources/mappers db/changelog mappings"),
 }
 _INFRA = {
     WORD: _set(
         "docker dockerfile dockerignore containerfile compose traefik deploy deployment deployer helm helmfile"
         " helmrelease k8s k3s kube kubernetes kubectl kustomize kustomization terraform terragrunt opentofu pulumi"
         " cloudformation ansible playbook saltstack istio nginx haproxy caddyfile argocd fluxcd jenkins jenkinsfile"
-        " woodpecker infra serverless"
+        " woodpecker infra serverless cdk postinst preinst postrm prerm"
+        " lefthook husky tekton spinnaker buildkite concourse crossplane packer cloudbuild"
+        " envoy prometheus alertmanager coredns logrotate"
     )
-    | _set("azure pipelines, systemd unit"),
+    | _set("azure pipelines, systemd unit, values prod, values production, values staging, cloud init, user data"),
     NAME: _set(
         "dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml"
         " vagrantfile tiltfile procfile crontab action.yml action.yaml netlify.toml vercel.json now.json fly.toml"
         " render.yaml railway.json railway.toml app.yaml cdk.json samconfig.toml skaffold.yaml chart.yaml"
         " wrangler.toml"
         " wrangler.json firebase.json heroku.yml serverless.ts serverless.js supervisord.conf fastfile appfile"
-        " matchfile buildspec.yml appspec.yml"
+        " matchfile buildspec.yml appspec.yml template.yaml template.yml site.yml site.yaml azuredeploy.json"
+        " entrypoint.sh docker-entrypoint.sh release.sh publish.sh rollback.sh httpd.conf uwsgi.ini gunicorn.conf.py"
+        " config/puma.rb tasks/main.yml handlers/main.yml ansible.cfg hosts.ini inventory.ini"
     ),
-    ENDING: _set("tf tf.json tfvars tfstate hcl bicep tofu nomad service timer socket"),
-    FOLDER: _set(".devcontainer .ebextensions .platform fastlane ci .docker"),
+    ENDING: _set("tf tf.json tfvars tfstate hcl bicep tofu nomad service timer socket pp sls vcl jsonnet libsonnet"),
+    FOLDER: _set(
+        ".devcontainer .ebextensions .platform fastlane ci .docker pipelines .pipelines nixos cron.d"
+        " cron.daily cron.hourly init.d systemd charts overlays internal/controller internal/controllers group_vars"
+        " host_vars inventories cookbooks"
+    ),
 }
 _BUILD = {
     WORD: _set(
@@ -127,13 +181,17 @@ _BUILD = {
         " podfile cartfile cartfile.resolved package.swift package.resolved info.plist pubspec.yaml"
         " analysis_options.yaml"
         # Ruby, PHP, Elixir, Haskell, OCaml
-        " gemfile gems.rb rakefile .ruby-version .rubocop.yml composer.json phpstan.neon"
+        " gemfile gems.rb rakefile .ruby-version .rubocop.yml .rubocop_todo.yml composer.json phpstan.neon"
         " mix.exs rebar.config stack.yaml cabal.project package.yaml dune-project"
         # C, C++, and what builds anything
         " cmakelists.txt meson.build meson_options.txt configure configure.ac configure.in conanfile.txt conanfile.py"
         " vcpkg.json makefile gnumakefile build workspace module.bazel build.bazel workspace.bazel justfile"
         " taskfile.yml taskfile.yaml earthfile sconstruct sconscript wscript flake.nix default.nix"
-        " shell.nix devbox.json mise.toml .tool-versions"
+        " shell.nix devbox.json mise.toml .tool-versions .buckconfig .bazelversion foundry.toml deps.edn cpanfile"
+        " cpanfile.snapshot cmakepresets.json kconfig sdkconfig platformio.ini west.yml prj.conf memory.x buck"
+        " brewfile project.clj shard.yml dub.json bower.json elm.json project.toml manifest.toml pkgbuild apkbuild"
+        " debian/rules debian/control snapcraft.yaml project.godot export_presets.cfg packages/manifest.json .swcrc"
+        " buf.yaml buf.gen.yaml"
         # What renews dependencies, and what people run to install
         " renovate.json renovate.json5 .renovaterc .renovaterc.json dependabot.yml dependabot.yaml install.sh"
         " setup.sh"
@@ -142,7 +200,8 @@ _BUILD = {
     ENDING: _set(
         "lock gradle gradle.kts sbt cmake bzl csproj fsproj vbproj sln slnx vcxproj props targets nuspec gemspec"
         " podspec cabal opam spec mk config lockfile xcconfig xcscheme pbxproj jar war ear dll so dylib exe"
-        " wasm whl nupkg"
+        " wasm whl nupkg m4 gyp gypi freeze nix ld lds dts dtsi defconfig build.cs target.cs uproject uplugin rockspec"
+        " nimble ebuild wxs iss"
     ),
     MIDDLE: _set("config"),
     FOLDER: _set(
@@ -162,13 +221,13 @@ _UI = {
 _TEST = {
     # Files that run the tests, and files that only tests need.
     NAME: _set("conftest.py tox.ini pytest.ini .coveragerc phpunit.xml phpunit.xml.dist test-requirements.txt"),
-    ENDING: _set("snap golden feature"),
+    ENDING: _set("snap golden feature t"),
     MIDDLE: _set("spec specs test tests e2e cy fixture mock"),
     FOLDER: _set(
         "test tests __test__ __tests__ __mocks__ __fixtures__ __snapshots__ testdata test-data test_data testfixtures"
         " fixtures e2e cypress testutil testutils test-utils test_utils test-helpers test_helpers spec androidtest"
         " commontest jvmtest jstest iostest nativetest desktoptest sharedtest integrationtest functionaltest unittest"
-        " uitest"
+        " uitest step_definitions"
     ),
     FOLDER_LAST: _set("tests"),
     FIRST: _set("test tests"),
@@ -224,9 +283,24 @@ _SECRETS = {
     FOLDER: _set(".ssh .gnupg .aws"),
 }
 
+# The content of games, and sciences: here words of access and storage have their everyday meaning.
+_PLAY = _set(
+    "boardgame npc npcs enemy enemies quest quests prefab prefabs sprite sprites dungeon minigame monster monsters"
+    " weapon weapons loot"
+)
+_NATURE = _set("biology chemistry physics astronomy ecology genetics geology zoology botany")
+# Pictures, sounds, fonts, scenes, style sheets and slides decide nothing, whatever their names say.
+_INERT = _set(
+    "svg png jpg jpeg gif webp avif ico bmp tif tiff heic psd sketch fig mp3 wav ogg flac aac m4a mp4 mov webm avi mkv"
+    " ttf otf woff woff2 eot fbx obj glb gltf blend dae stl uasset umap prefab tscn tres css scss sass less styl pcss"
+    " pdf pptx odp docx odt geojson gpx kml xcassets imageset appiconset colorset"
+)
+# A visible part whose name ends like this only decorates: `LoginBackground.tsx`.
+_DECOR = _set("icon illustration badge banner logo background wallpaper thumbnail spinner skeleton animation")
+
 DEFAULT = RuleSet(
     name="default",
-    version=2,
+    version=4,
     weights=WEIGHTS,
     surfaces={
         "auth": _AUTH,
@@ -244,6 +318,26 @@ DEFAULT = RuleSet(
         (WORD, "requirements"): _set("txt in"),
         (WORD, "constraints"): _set("txt"),
         (WORD, "serverless"): _set("yml yaml json toml"),
+        (WORD, "filter chain"): _set("java kt scala"),
+        (WORD, "details service"): _set("java kt scala"),
+        (WORD, "fortify"): _set("php"),
+        (WORD, "pundit"): _set("rb"),
+        (WORD, "hibernate"): _set("java kt xml properties"),
+        (WORD, "drizzle"): _set("ts js mjs"),
+        (WORD, "mongoose"): _set("ts js mjs"),
+        (WORD, "envoy"): _set("yml yaml json"),
+        (WORD, "prometheus"): _set("yml yaml json"),
+        (WORD, "network policy"): _set("yml yaml json"),
+        (WORD, "image verify"): _set("c h cc cpp rs go s"),
+        (WORD, "verify image"): _set("c h cc cpp rs go s"),
+        (WORD, "user data"): _set("sh yml yaml tpl ps1"),
+        (WORD, "bearer"): CODE,
+        (WORD, "handshake"): CODE,
+        (FOLDER, "charts"): _set("yml yaml tpl"),
+        (FOLDER, "overlays"): _set("yml yaml"),
+        (FOLDER, "internal/controller"): _set("go"),
+        (FOLDER, "internal/controllers"): _set("go"),
+        (FOLDER, "cookbooks"): _set("rb"),
         (FOLDER, "spec"): _set("rb erb yml js mjs cjs ts coffee lua cr php"),
         (FIRST, "test"): _set("py rb java kt groovy scala js mjs cjs c cc cpp sh bash lua pl t r jl ml"),
         (FIRST, "tests"): _set("py rs swift"),
@@ -257,12 +351,24 @@ DEFAULT = RuleSet(
     # Words with another meaning if one of these words is anywhere in the path, or in the same part.
     unless={
         "token": (
-            _set("lexer lex parser parse parsing syntax ast tokenizer tokenize grammar compiler antlr lucene nlp llm"),
+            _set(
+                "lexer lex parser parse parsing syntax ast tokenizer tokenize grammar compiler antlr lucene nlp llm"
+                " markdown"
+            )
+            | _PLAY,
             _set("design css scss sass less count counter usage budget stream bpe vocab special max per"),
         ),
-        "session": (_set("spark tmux"), _set("window windows windowing")),
-        "migration": (frozenset(), _set("live")),
-        "seed": (_set("rng prng fuzz fuzzing torrent"), _set("random")),
+        "session": (
+            _set("spark tmux audio music recording conference speaker speakers podcast workout"),
+            _set("window windows windowing schedule"),
+        ),
+        "migration": (_NATURE | _set("bird birds"), _set("live")),
+        "secret": (_PLAY, frozenset()),
+        "certificate": (_PLAY, frozenset()),
+        "security": (_PLAY, frozenset()),
+        "vault": (_PLAY, frozenset()),
+        "permission": (_NATURE, frozenset()),
+        "seed": (_set("rng prng fuzz fuzzing torrent") | _NATURE, _set("random")),
         "entity": (frozenset(), _set("html http xml dtd header")),
         "entities": (frozenset(), _set("html http xml dtd header")),
     },
@@ -272,12 +378,15 @@ DEFAULT = RuleSet(
         " helpers config module router routes api page form view model context state"
     ),
     code=CODE,
+    inert=_INERT,
+    decoration=_DECOR,
     # Chosen with public data (docs/risk.md). Tests and docs add almost nothing to the size of the code they come with,
     # so that writing them does not cause a review.
     size=Size(
         half=100.0,
         bend=25.0,
         removed=0.2,
+        removed_alone=0.4,
         shares={"test": 0.5, "docs": 0.25},
         meeting={
             "auth": 0.5,

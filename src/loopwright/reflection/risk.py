@@ -96,6 +96,14 @@ def raised_by(verdict: RiskVerdict, claim: Claim) -> RiskVerdict:
     return verdict.replaced(score=score, surface=surface, reason=reason)
 
 
+def raised_by_flags(verdict: RiskVerdict, flags: tuple[str, ...]) -> RiskVerdict:
+    """The verdict on a change with code that could deceive its checks: it needs a review, however small it is."""
+    if not flags or verdict.needs_review:
+        return verdict
+    raised = f"raised from {verdict.score:.2f} to {verdict.threshold:.2f} by code that could deceive a check"
+    return verdict.replaced(score=verdict.threshold, reason=f"{verdict.reason}; {raised}: {named(list(flags), 1)}")
+
+
 def _doubt(confidence: float | None) -> float:
     """One minus the confidence; 0 if there is no valid confidence."""
     return round(1 - confidence, 6) if confidence is not None and 0 <= confidence <= 1 else 0.0

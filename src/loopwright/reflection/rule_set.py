@@ -84,21 +84,24 @@ class Frozen:
 class Size(Frozen):
     """The curve by which lines raise a score.
 
-    The score is 0.5 at `half` lines; `bend` sets how early it rises. A removed line counts as `removed` added lines. If
-    a change has only surfaces in `shares`, its lines count by that share. `meeting` sets how much of the lighter of
+    The score is 0.5 at `half` lines; `bend` sets how early it rises. A removed line counts as `removed` added lines.
+    Removed lines alone count as `removed_alone` each if that is more, because work that only deletes has no other sign.
+    If a change has only surfaces in `shares`, its lines count by that share. `meeting` sets how much of the lighter of
     surface and size is added to the heavier.
     """
 
     half: float
     bend: float
     removed: float
+    removed_alone: float
     shares: Mapping[str, float]
     meeting: Mapping[str, float]
 
     def score(self, insertions: int | None, deletions: int | None, surfaces: Iterable[str]) -> float:
         """The score of the size alone, 0 to 1; unknown lines count as 0. Uses only divisions, for equal results."""
         share = max((self.shares.get(surface, 1.0) for surface in surfaces), default=0.0)
-        lines = share * (max(insertions or 0, 0) + self.removed * max(deletions or 0, 0))
+        added, deleted = max(insertions or 0, 0), max(deletions or 0, 0)
+        lines = share * max(added + self.removed * deleted, self.removed_alone * deleted)
         if lines <= self.half:
             return 0.5 * lines / self.half * (self.half + self.bend) / (lines + self.bend)
         return 1 - 0.5 * (self.half / lines) * (self.half / lines)
@@ -123,7 +126,10 @@ class OwnRule(Frozen):
 
 
 class RuleSet(Frozen):
-    """One set of rules. `winning` overrides test and docs locations, which override everything else."""
+    """One set of rules. `winning` overrides test and docs locations, which override everything else.
+
+    Words do not count for `inert` endings, nor for visible parts whose last word is one of `decoration`.
+    """
 
     name: str
     version: int
@@ -135,6 +141,8 @@ class RuleSet(Frozen):
     ends: frozenset[str]
     code: frozenset[str]
     size: Size | None
+    inert: frozenset[str] = frozenset()
+    decoration: frozenset[str] = frozenset()
     own: tuple[OwnRule, ...] = ()
     lowered: tuple[str, ...] = ()
 

@@ -21,6 +21,11 @@ def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
             if others
         )
         yield _row(rules, surface, f'word "{word}" does not count', text)
+    if rules.inert:
+        yield _row(rules, "none", "words do not count on these endings", _endings(rules.inert))
+    if rules.decoration:
+        what = f"{', '.join(sorted(rules.decoration))} on {_endings(rules.surfaces['ui'][ENDING])}"
+        yield _row(rules, "none", "words do not count if the name ends in", what)
     yield _row(rules, "none", "anything else", "")
     if rules.size is not None:
         yield {"rules": rules.title, "surface": "any", "weight": "", "how": "size", "what": size_text(rules.size)}
@@ -30,7 +35,8 @@ def size_text(size: Size) -> str:
     """The curve as text."""
     shares = ", ".join(f"{share:g} if all files are {surface}" for surface, share in size.shares.items())
     return (
-        f"a removed line counts as {size.removed:g} added lines; lines count {shares}; up to {size.half:g} lines the"
+        f"a removed line counts as {size.removed:g} added lines, and removed lines alone as {size.removed_alone:g}"
+        f" each if that is more; lines count {shares}; up to {size.half:g} lines the"
         f" size score is {0.5 * (size.half + size.bend) / size.half:g} × lines / (lines + {size.bend:g}), beyond that"
         f" 1 - 0.5 × ({size.half:g} / lines)²; the lighter of surface and size adds"
         f" {max(size.meeting.values()):g} (test, docs: {size.meeting['test']:g}) of itself to the rest of the heavier"
@@ -43,6 +49,10 @@ def _rows(rules: RuleSet, surface: str, matchers: Mapping[str, frozenset[str]], 
         if how == START:
             text += f"; joined with {', '.join(sorted(rules.ends))}"
         yield _row(rules, surface, how + where, text)
+
+
+def _endings(values: frozenset[str]) -> str:
+    return ", ".join(f".{value}" for value in sorted(values))
 
 
 def _value(rules: RuleSet, how: str, value: str) -> str:

@@ -17,12 +17,12 @@ from loopwright.agents.credentials import Lent, lend, take_back
 from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import Agent, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
-from loopwright.kernel import process
 from loopwright.kernel.address import LOOPBACK, Address, parse_address
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import forwarder
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.probe import own_interpreter
 from loopwright.workspace.settings_model import AgentSettings
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def no_address(agent: str) -> str:
 def _forwarder() -> tuple[str, ...]:
     """The forwarder as text: the sandbox may hide our installation, but shows our interpreter."""
     text = Path(forwarder.__file__).read_text(encoding="utf-8")
-    return (getattr(sys, "_base_executable", None) or sys.executable, "-I", "-S", "-c", text)
+    return (own_interpreter(), "-I", "-S", "-c", text)
 
 
 def can_be_closed(isolation: Isolation, view: SandboxView, env: Mapping[str, str]) -> bool:
@@ -139,7 +139,7 @@ def can_be_closed(isolation: Isolation, view: SandboxView, env: Mapping[str, str
         # The plain sandbox: problems with an agent's own folders must not open the network.
         plain = replace(view, agent_home=None, programs=())
         launch = isolation.launch(plain, ("true",), cwd=view.place.repo, env=env, network=False)
-        if process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=_LONGEST_S).exit_code != 0:
+        if launch.capture(_LONGEST_S).exit_code != 0:
             return False
         _CLOSES.add(isolation.name)
     return True

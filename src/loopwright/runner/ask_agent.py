@@ -16,7 +16,16 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, after_failure
-from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, seconds_for_a_turn
+from loopwright.agents.port import (
+    Agent,
+    Allowance,
+    Answer,
+    NoAnswer,
+    Reason,
+    RepeatsScript,
+    WorksOutside,
+    seconds_for_a_turn,
+)
 from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import AgentRequest, ask_twice
 from loopwright.errors import AgentFailed
@@ -26,6 +35,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.turn import TurnRequest, TurnResult, take_turn
 from loopwright.runner.turn_sandbox import TurnSandbox
+from loopwright.sandbox.confine import require_strong
 from loopwright.workspace.settings_model import AgentSettings
 
 _T = TypeVar("_T")
@@ -105,6 +115,14 @@ def ask_agent(context: AskingContext, request: AgentRequest[_T], asker: Asker) -
         asker.hand_over(outcome)
 
 
+class TurnText(msgspec.Struct, frozen=True):
+    """One request of a question: the name of its record, its prompt, and its nonce if the answer is a verdict."""
+
+    name: str
+    prompt: str
+    nonce: str
+
+
 class _Turns(Generic[_T]):
     """The turns of one question, by all agents that are asked."""
 
@@ -128,8 +146,8 @@ class _Turns(Generic[_T]):
             return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
         with self._asker.sandbox(agent) as turn_sandbox:
 
-            def take(prompt: str) -> Answer | NoAnswer:
-                return self._take(agent, called, prompt, next(names), turn_sandbox)
+            def take(prompt: str, nonce: str) -> Answer | NoAnswer:
+                return self._take(agent, called, TurnText(next(names), prompt, nonce), turn_sandbox)
 
             return ask_twice(take, request.prompt, request.form, context.clean, context.book)
 
@@ -139,19 +157,22 @@ class _Turns(Generic[_T]):
         name = self._asker.record.name if self._agents == 1 else f"{self._asker.record.name}-{self._agents}"
         return iter((name, f"{name}-repair"))
 
-    def _take(self, agent: Agent, called: str, prompt: str, name: str, turn_sandbox: TurnSandbox) -> Answer | NoAnswer:
+    def _take(self, agent: Agent, called: str, text: TurnText, turn_sandbox: TurnSandbox) -> Answer | NoAnswer:
         context, request = self._context, self._request
         allowance = self._asker.allowance()
         if isinstance(allowance, NoAnswer):
             return allowance
+        if not isinstance(agent, WorksOutside | RepeatsScript):
+            require_strong(turn_sandbox.sandbox.confinement)
         settings = context.settings_of(agent.name)
         asked = TurnRequest(
             agent=agent,
             settings=settings,
             turn_sandbox=turn_sandbox,
             role=request.role,
-            prompt=prompt,
-            record=_claimed(self._asker.record.with_name(name)),
+            prompt=text.prompt,
+            nonce=text.nonce,
+            record=_claimed(self._asker.record.with_name(text.name)),
             timeout_s=seconds_for_a_turn(agent, settings.timeout_s),
             may_use_web=request.may_use_web,
             session=self.session if request.is_question else request.session,

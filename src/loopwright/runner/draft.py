@@ -5,25 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from loopwright.errors import LoopwrightError
+from loopwright.evidence.known_results import key_on_tree
 from loopwright.evidence.model import (
     SCHEMA,
+    SCHEMA_WITH_TESTS,
     BaseRecord,
     Evidence,
     FindingRecord,
     IsolationRecord,
     ReplanTurn,
     SandboxRecord,
+    ScopeRecord,
     SetOrNot,
     StepRecord,
 )
 from loopwright.evidence.store import SUMMARY, RunFolder
+from loopwright.judging.scope import WorkScope
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256
 from loopwright.plan.model import Plan, Step
-from loopwright.redaction.environment_values import looks_secret
 from loopwright.redaction.model import Redacted, SecretFinding
 from loopwright.redaction.redactor import Redactor, Scanned
+from loopwright.redaction.secret_names import looks_secret
 from loopwright.runner.request import Environment, Failure, RunRequest, Tools
+from loopwright.sandbox.model import Mode, RecordedRequest
 from loopwright.sandbox.port import Sandbox
 from loopwright.version import VERSION
 
@@ -164,7 +170,7 @@ class EvidenceDraft:
         clean = tools.redactor.clean
         base = self._sandbox.recorder.base() if self._sandbox else None
         return Evidence(
-            schema=SCHEMA,
+            schema=SCHEMA_WITH_TESTS if self._judges(request) else SCHEMA,
             run_id=run_id,
             kind=request.origin.kind,
             rerun_of=request.origin.rerun_of,
@@ -192,7 +198,26 @@ class EvidenceDraft:
             loop_id=request.origin.loop_id,
             workflow=request.origin.workflow,
             replanning=list(request.replanning),
+            result_key=self._result_key(request),
+            base_run=request.origin.base_run,
+            scope=_scope_record(request.scope, tools.redactor),
+            control=request.control,
         )
+
+    def _judges(self, request: RunRequest) -> bool:
+        """Whether the record has fields that the first version of evidence does not know."""
+        has_results = any(step.tests or step.runners for step in self.steps)
+        is_compared = bool(request.results_depend_on or request.origin.base_run)
+        return has_results or is_compared or request.scope is not None or bool(request.control)
+
+    def _result_key(self, request: RunRequest) -> str:
+        """What the results depend on; empty if the results are not used again."""
+        sandbox = self._sandbox
+        if not request.results_depend_on or sandbox is None or isinstance(request.sandbox_options, LoopwrightError):
+            return ""
+        is_exact = isinstance(request.sandbox_options.sandbox, RecordedRequest) or sandbox.mode is Mode.WORKTREE
+        base = sandbox.recorder.base()
+        return key_on_tree(request.results_depend_on, base.commit, base.tree, is_exact=is_exact)
 
     def env_status(self) -> dict[str, SetOrNot]:
         """For each relevant variable, whether it was set; never its value."""
@@ -210,6 +235,18 @@ class EvidenceDraft:
             left_out=[redactor.clean(line) for line in self.left_out],
             provided=list(self._sandbox.view.provided),
         )
+
+
+def _scope_record(scope: WorkScope | None, redactor: Redactor) -> ScopeRecord | None:
+    if scope is None:
+        return None
+    protect = (*scope.protect, *sorted(scope.scripts))
+    source, tests, docs, protected = (
+        [redactor.clean(pattern) for pattern in patterns]
+        for patterns in (scope.source, scope.tests, scope.docs, protect)
+    )
+    planned = None if scope.planned is None else [redactor.clean(pattern) for pattern in scope.planned]
+    return ScopeRecord(source=source, tests=tests, docs=docs, protect=protected, planned=planned)
 
 
 def _finding(finding: SecretFinding, redactor: Redactor) -> FindingRecord:

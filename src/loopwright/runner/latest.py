@@ -62,8 +62,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str
     status: str
     error_code: str | None
-    missing_inputs: list[str]
-    artifacts_read: list[str]
+    # A caller names the plan, so its name may contain anything.
+    missing_inputs: list[Redacted]
+    artifacts_read: list[Redacted]
     artifacts_written: list[str]
     next: str | None
 
@@ -118,16 +119,17 @@ class LatestBlocker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def envelope_of(
-    evidence: Evidence, failure: Failure | None, *, plan: str, written: list[str], missing: bool
+    evidence: Evidence, failure: Failure | None, *, plan: Redacted | None, written: list[str], missing: bool
 ) -> Envelope:
     """The envelope for a run's end."""
+    named = [] if plan is None else [plan]
     return Envelope(
         command=COMMAND,
         timestamp=evidence.finished_at,
         status="ERROR" if failure else "OK",
         error_code=failure.code if failure else None,
-        missing_inputs=[plan] if missing else [],
-        artifacts_read=[] if missing else [plan],
+        missing_inputs=named if missing else [],
+        artifacts_read=[] if missing else named,
         artifacts_written=written,
         next=NEXT_COMMANDS.get(failure.code, "loopwright unlatch") if failure else None,
     )

@@ -179,7 +179,13 @@ class Meter:
         usage = self._reporter.used(self._mailbox, is_over=is_over)
         if usage != self._last_usage:
             self._last_usage = usage
-            self.used = replace(usage, session=session_named(usage.session, self._redactor))
+            # The agent can rewrite its report; what it has used once is used.
+            self.used = replace(
+                usage,
+                usd=_larger(self.used.usd, usage.usd),
+                tokens=_larger(self.used.tokens, usage.tokens),
+                session=session_named(usage.session, self._redactor),
+            )
             # For the next command after a crash. A failed write must not end the watching.
             with suppress(StorageFailed):
                 replace_without_sync(self._record / LAST_LOOK, codec.to_json(replace(self.used, problems=())))

@@ -9,8 +9,9 @@ from typing import Protocol
 import msgspec
 
 from loopwright.errors import LoopwrightError
-from loopwright.evidence.model import Evidence, ReplanTurn
+from loopwright.evidence.model import Evidence, ReplanTurn, StepRecord
 from loopwright.evidence.store import RunOrigin, RunStore
+from loopwright.judging.scope import WorkScope
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Freezer
 from loopwright.plan.model import Plan
@@ -48,8 +49,11 @@ class Environment(msgspec.Struct, frozen=True):
     allowed: tuple[str, ...]
 
     def for_step(self, names: tuple[str, ...]) -> dict[str, str]:
-        """The variables of a step's processes; all others are dropped."""
-        return {name: self.caller[name] for name in (*self.allowed, *names) if name in self.caller}
+        """The variables of a step's or an agent's processes; all others are dropped.
+
+        `CI` is set in every sandbox: without it, a test runner's first run may write the snapshots that it compares.
+        """
+        return {"CI": "1"} | {name: self.caller[name] for name in (*self.allowed, *names) if name in self.caller}
 
 
 class SandboxOptions(msgspec.Struct, frozen=True):
@@ -74,6 +78,12 @@ class RunRequest(msgspec.Struct, frozen=True):
     origin: RunOrigin = RunOrigin()
     run_id: str | None = None
     observer: Observer | None = None
+    # What the results depend on apart from the tree: see `result_key`. Empty: the results are not used again.
+    results_depend_on: str = ""
+    # The scope of the work that the run judges.
+    scope: WorkScope | None = None
+    # The name of the control, if tests or source are altered for the run.
+    control: str = ""
     # The turns that were paid for the plan.
     replanning: tuple[ReplanTurn, ...] = ()
 
@@ -89,6 +99,16 @@ class Observer(Protocol):
     def before_steps(self, sandbox: Sandbox) -> None:
         """The sandbox is open, and nothing has run in it yet."""
         ...
+
+    def variables(self, step: str, environment: Mapping[str, str]) -> Mapping[str, str]:
+        """Variables that a command of a step gets in addition, given all others. `TMPDIR` is the path inside."""
+        del step, environment
+        return {}
+
+    def after_step(self, sandbox: Sandbox, record: StepRecord, folder: Path) -> StepRecord:
+        """A step has ended; its logs are in this folder. Returns the record, with results per test if there are any."""
+        del sandbox, folder
+        return record
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """All steps have ended. Returns the changes, if the observer asked the recorder for them."""

@@ -6,10 +6,12 @@ Never touches the user's checkout, the latch or the `latest` files; those belong
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import msgspec
 
 from loopwright.errors import Interrupted, LoopwrightError, SecretLeak
+from loopwright.evidence.model import StepRecord
 from loopwright.evidence.store import PLAN, RunFolder
 from loopwright.kernel import ids
 from loopwright.kernel.clock import stamp
@@ -22,12 +24,13 @@ from loopwright.redaction.redactor import PRAGMA_TEXT, Redactor
 from loopwright.runner.draft import EvidenceDraft
 from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
 from loopwright.runner.patch import keep_base_patch, keep_patch
-from loopwright.runner.request import Environment, Failure, Finished, RunRequest, SandboxOptions, Tools
+from loopwright.runner.request import Environment, Failure, Finished, Observer, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_step import StepContext, run_step
 from loopwright.runner.schedule import run_in_order
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import Confinement, SandboxView
 from loopwright.sandbox.open import opened
+from loopwright.sandbox.place import random_name
 from loopwright.sandbox.port import Isolation, Sandbox
 
 # Not a name that a step of a plan can have.
@@ -143,12 +146,13 @@ def _execute(
     options = request.sandbox_options
 
     def confine(view: SandboxView) -> tuple[Isolation, Confinement]:
-        return choose(options.isolation, tools.isolations, view, options.shell, request.environment.for_step(()))
+        environment = request.environment.for_step(())
+        is_judge = request.origin.kind in ("loop", "workflow")
+        return choose(options.isolation, tools.isolations, view, options.shell, environment, may_reuse=is_judge)
 
+    name = _sandbox_name(request, folder)
     with (
-        opened(
-            options.sandbox, folder.run_id, confine=confine, keep=options.keep, cancellation=cancellation
-        ) as sandbox,
+        opened(options.sandbox, name, confine=confine, keep=options.keep, cancellation=cancellation) as sandbox,
         cancellation.nested() as own,
     ):
         draft.note_sandbox(sandbox, tools.redactor)
@@ -159,10 +163,12 @@ def _execute(
         tools.redactor.exempt_later(
             lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_containing(PRAGMA_TEXT))
         )
-        if request.observer is not None:
-            request.observer.before_steps(sandbox)
-        _run_steps(options, plan, context, draft, stop_at_failure=request.stop_at_failure)
-        staged = request.observer.after_steps(sandbox) if request.observer is not None else None
+        observer = request.observer
+        if observer is not None:
+            observer.before_steps(sandbox)
+        if _set_up(options, plan, context, draft):
+            _run_steps(options, plan, _observed(observer, context, sandbox), draft, request, context)
+        staged = observer.after_steps(sandbox) if observer is not None else None
         draft.findings += context.findings
         _raise_if_stopped(context, draft)
         draft.fail_first(context.failures)
@@ -173,6 +179,11 @@ def _execute(
                 emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
             if any(finding.action is RuleAction.STOP for finding in draft.patch_findings):
                 raise leak("the change contains a secret", draft)
+
+
+def _sandbox_name(request: RunRequest, folder: RunFolder) -> str:
+    """The run's own name for a person who keeps the sandbox; a name that says nothing where the run judges work."""
+    return folder.run_id if request.origin.kind == "run" else random_name()
 
 
 def _announce(sandbox: Sandbox, tools: Tools, emitter: Emitter) -> None:
@@ -214,21 +225,39 @@ def _step_context(
     )
 
 
+def _set_up(options: SandboxOptions, plan: Plan, context: StepContext, draft: EvidenceDraft) -> bool:
+    """Run the set-up; False if it failed."""
+    if not options.setup:
+        return True
+    record = run_step(context, Step(SETUP_STEP, "prepare the sandbox", options.setup))
+    draft.steps.append(record)
+    if record.outcome != "passed":
+        draft.add_skipped(plan.steps, context.redactor)
+    return record.outcome == "passed"
+
+
+def _observed(observer: Observer | None, context: StepContext, sandbox: Sandbox) -> Callable[[Step], StepRecord]:
+    """Runs one step under the eyes of the observer."""
+    if observer is None:
+        return lambda step: run_step(context, step)
+    inside = msgspec.structs.replace(context, variables=observer.variables)
+    return lambda step: observer.after_step(sandbox, run_step(inside, step), context.folder.path)
+
+
 def _run_steps(
-    options: SandboxOptions, plan: Plan, context: StepContext, draft: EvidenceDraft, *, stop_at_failure: bool
+    options: SandboxOptions,
+    plan: Plan,
+    run: Callable[[Step], StepRecord],
+    draft: EvidenceDraft,
+    request: RunRequest,
+    context: StepContext,
 ) -> None:
-    if options.setup:
-        setup = Step(SETUP_STEP, "prepare the sandbox", options.setup)
-        record = run_step(context, setup)
-        draft.steps.append(record)
-        if record.outcome != "passed":
-            draft.add_skipped(plan.steps, context.redactor)
-            return
     done = run_in_order(
         plan,
-        lambda step: run_step(context, step),
-        jobs=options.limits.jobs,
-        stop_at_failure=stop_at_failure,
+        run,
+        # Reports are read after each step: parallel steps would mix their reports.
+        jobs=options.limits.jobs if request.observer is None else 1,
+        stop_at_failure=request.stop_at_failure,
         cancellation=context.cancellation,
     )
     draft.steps += [done[step.id] for step in plan.steps if step.id in done]

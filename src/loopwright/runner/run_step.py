@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -53,6 +54,8 @@ class StepContext(msgspec.Struct, frozen=True):
     emitter: Emitter
     cancellation: Cancellation
     freezer: Freezer | None = None
+    # Variables in addition, by the step's id and the variables that its command has otherwise.
+    variables: Callable[[str, Mapping[str, str]], Mapping[str, str]] | None = None
     findings: list[SecretFinding] = msgspec.field(default_factory=list)
     failures: list[Failure] = msgspec.field(default_factory=list)
 
@@ -169,13 +172,16 @@ def _stream(
     searches: dict[str, TextSearch],
     progress: _Progress,
 ) -> Ended:
-    env = context.environment.for_step(step.env) | {"GIT_CEILING_DIRECTORIES": str(context.place.folder)}
+    env = context.environment.for_step(step.env)
     launch = context.isolation.launch(
         context.view, (context.shell, "-c", command), cwd=cwd, env=env, network=context.network_open or step.network
     )
+    # Asked after the launch is known: the isolation decides where the temporary folder is.
+    if context.variables is not None:
+        launch = msgspec.structs.replace(launch, env={**launch.env, **context.variables(step.id, launch.env)})
     outputs = (_Output(context, step.id, log, tuple(searches.values())), _Output(context, step.id, log, ()))
     ended = process.stream(
-        process.Command(launch.argv, launch.cwd, launch.env, str(context.place.folder), launch.wrapped),
+        launch.command(str(context.place.folder)),
         on_stdout=outputs[0].take,
         on_stderr=outputs[1].take,
         # The step's clock stops while its commands are paused.

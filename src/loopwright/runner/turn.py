@@ -69,6 +69,8 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     may_ask_people: bool = False
     # The JSON Schema of the answer; None for a text answer.
     schema: Mapping[str, Any] | None = None
+    # The secret that the answer must contain, if the answer is a verdict.
+    nonce: str = ""
     # The prompt texts, for parts that the runner adds.
     book: Book = Book()
     # Whether the agent must only answer: it writes nothing, and the work of the turn before still exists.
@@ -146,10 +148,13 @@ class TurnResult(msgspec.Struct, frozen=True):
     over: str | None
     # Files that were written outside the sandbox, as far as visible.
     outside: tuple[str, ...]
+    # Why the isolation is weak, if the person accepted that.
+    weakness: str = ""
 
     def notes(self) -> tuple[str, ...]:
         """What a person should know about the turn, in addition to its answer."""
-        return (*self.used.problems, *outside_notes(self.outside))
+        weak = (self.weakness,) if self.weakness else ()
+        return (*self.used.problems, *outside_notes(self.outside), *weak)
 
 
 class TurnStopped(Stopped):
@@ -174,7 +179,9 @@ def take_turn(
         raise TurnStopped(str(stop), None if asked.is_question else meter.session) from stop
     finally:
         cost = _cost(asked, meter, answer)
-        book(TurnResult(answer, cost, meter.used, meter.session, meter.over, meter.outside))
+        confinement = sandbox.sandbox.confinement
+        weakness = confinement.why if confinement.reachable and confinement.is_accepted else ""
+        book(TurnResult(answer, cost, meter.used, meter.session, meter.over, meter.outside, weakness))
     return answer
 
 
@@ -246,7 +253,7 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
         prompt = f"{asked.book.part('by_hand', folder=str(sandbox.place.repo))}\n\n{prompt}"
     if isinstance(agent, CanResume):
         home = admission.home
-        if session is not None and home is not None and agent.knows(home, sandbox.place.repo, session):
+        if session is not None and home is not None and agent.knows(home, sandbox.inside, session):
             # The session was interrupted, and the files of its last turn are gone.
             prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
@@ -258,12 +265,14 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
         timeout_s=asked.timeout_s,
         may_use_web=asked.may_use_web,
         folder=sandbox.place.repo,
+        folder_inside=sandbox.inside,
         budget=replace(asked.allowance, wall_s=meter.seconds_for(asked.timeout_s)),
         context=manifest_in(admission.turn_sandbox.mailbox),
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
         schema=asked.schema,
-        schema_text=schema_request(asked.schema, asked.book) if asked.schema is not None else "",
+        schema_text=schema_request(asked.schema, asked.book, asked.nonce) if asked.schema is not None else "",
+        nonce=asked.nonce,
         session=session,
         number=asked.number,
         is_question=asked.is_question,

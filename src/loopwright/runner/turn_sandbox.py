@@ -19,6 +19,7 @@ from loopwright.kernel.files import make_folder, remove_tree
 from loopwright.kernel.process import Cancellation, Ending, Freezer
 from loopwright.redaction.redactor import Redactor, StreamRedactor
 from loopwright.runner.request import Environment
+from loopwright.runner.test_reports import new_reports_folder, prepare_reporting, variables_inside
 from loopwright.sandbox import homes
 from loopwright.sandbox.port import Sandbox
 
@@ -60,6 +61,7 @@ def open_turn_sandbox(
     turn_sandbox = TurnSandbox(sandbox, environment, redactor, log_bytes, work, freezer)
     remove_tree(turn_sandbox.mailbox)
     make_folder(turn_sandbox.mailbox / FOLDER)
+    prepare_reporting(sandbox)
     return replace(turn_sandbox, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=turn_sandbox.mailbox)))
 
 
@@ -82,6 +84,8 @@ def run_in_turn_sandbox(
     """
     sandbox = turn_sandbox.sandbox
     launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
+    # The same variables as in a run of tests: code must not be able to tell the agent's sandbox from the judge's.
+    launch = replace(launch, env={**launch.env, **variables_inside(new_reports_folder(sandbox), launch.env)})
     output = LogFile(log, turn_sandbox.log_bytes)
     streams = (turn_sandbox.redactor.stream("agent"), turn_sandbox.redactor.stream("agent"))
 
@@ -92,7 +96,7 @@ def run_in_turn_sandbox(
     lines = Lines(on_line, partial(keep, streams[0])) if on_line is not None else None
     try:
         ended = process.stream(
-            process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
+            launch.command(str(sandbox.place.folder)),
             on_stdout=lines.feed if lines is not None else partial(keep, streams[0]),
             on_stderr=partial(keep, streams[1]),
             timeout_s=timeout_s,

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from loopwright.kernel.process import Lockdown
 from loopwright.sandbox import machine_view
 from loopwright.sandbox.model import SandboxView
-from loopwright.sandbox.port import Launch
+from loopwright.sandbox.port import CEILING, Launch
 
 _PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- replaced by the sandbox's own folder
 
@@ -30,13 +31,15 @@ class Bubblewrap:
     ) -> Launch:
         """`bwrap … -- argv`. bwrap also gets only the reduced environment, because /proc shows it."""
         home = Path(env.get("HOME", "/root"))
-        options = _options(view, home, env.get("PATH", ""), network)
-        inner = {**env, "TMPDIR": _PRIVATE_TMP[0]}
-        return Launch((*options, "--chdir", str(cwd), "--", *argv), view.place.folder, inner, wrapped=True)
+        options = _options(view, home, env.get("PATH", ""), network, machine_view.local_sockets())
+        inner = {**env, "TMPDIR": _PRIVATE_TMP[0], CEILING: str(view.project.parent)}
+        inside = view.project / cwd.relative_to(view.place.repo)
+        start = (*options, "--chdir", str(inside), "--", *argv)
+        return Launch(start, view.place.folder, inner, wrapped=True, lockdown=Lockdown.MACHINE)
 
 
 @cache
-def _options(view: SandboxView, home: Path, path: str, network: bool) -> tuple[str, ...]:
+def _options(view: SandboxView, home: Path, path: str, network: bool, sockets: tuple[Path, ...]) -> tuple[str, ...]:
     covers: list[tuple[str, ...]] = [
         ("--bind", str(view.place.tmp), folder) for folder in _PRIVATE_TMP if Path(folder).is_dir()
     ]
@@ -44,26 +47,30 @@ def _options(view: SandboxView, home: Path, path: str, network: bool) -> tuple[s
     if has_home:
         covers.append(("--bind", str(view.place.home), str(home)))
     # Every mount costs each command 0.1 ms, so nothing is hidden twice and empty folders are not hidden.
-    hidden = (Path("/run"), *machine_view.hidden_homes(home), *machine_view.credential_folders(), view.sandbox_root)
+    hidden = (
+        Path("/run"), *machine_view.hidden_homes(home), *machine_view.credential_folders(), view.sandbox_root,
+        *machine_view.session_folders(os.environ),
+    )  # fmt: skip
     for folder in hidden:
         inside = any(Path(cover[-1]) in (folder, *folder.parents) for cover in covers)
         if not inside and _shows_something(folder):
             covers.append(("--tmpfs", str(folder)))
-    covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.credential_files()]
+    unseen = (*(Path(cover[-1]) for cover in covers), view.project, Path("/dev"))
+    # A read-only mount does not close a socket.
+    exposed = [path for path in sockets if not any(top in path.parents for top in unseen)]
+    covers += [("--ro-bind", "/dev/null", str(file)) for file in (*machine_view.credential_files(), *exposed)]
+    covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.lists_of_keys()]
     shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.visible_in_run()]
     shows += [("--ro-bind", str(p), str(p)) for p in machine_view.tool_folders(home, {"PATH": path})]
-    unseen = (*(Path(cover[-1]) for cover in covers), view.project, Path("/dev"))
     shows += [
         ("--ro-bind", str(p), str(p)) for p in view.programs if p.exists() and any(top in p.parents for top in unseen)
     ]
     shows += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.secrets_in_tools(home)]
-    # The sandbox is visible at its own path and at the project's path. So absolute paths in a project (editable
-    # installs, caches) mean the copy and never the user's files. Other sandboxes stay hidden.
-    shows += [("--bind", str(view.place.repo), str(target)) for target in (view.place.repo, view.project)]
+    # The sandbox is visible at the project's path only. So absolute paths in a project (editable installs, caches) mean
+    # the copy and never the user's files, and every sandbox of a project looks the same from inside.
+    shows.append(("--bind", str(view.place.repo), str(view.project)))
     shows += [("--bind", str(own), str(own)) for own in (view.mailbox, view.agent_home) if own is not None]
-    for name in view.provided:
-        source = str(view.project / name)
-        shows += [("--ro-bind", source, str(top / name)) for top in (view.place.repo, view.project)]
+    shows += [("--ro-bind", str(view.project / name), str(view.project / name)) for name in view.provided]
     shows += [
         ("--ro-bind", str(store), str(view.place.objects / str(number)))
         for number, store in enumerate(view.object_stores)

@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
-from loopwright.errors import IsolationUnavailable
+from msgspec.structs import replace
+
+from loopwright.errors import IsolationTooWeak, IsolationUnavailable
+from loopwright.sandbox import machine_view, session_attempts
 from loopwright.sandbox.model import Confinement, SandboxView
 from loopwright.sandbox.port import Isolation
 from loopwright.sandbox.probe import Escapes, attempt
 
+# One judging opens several sandboxes in a row. The machine may change later.
+_LONGEST_S = 60.0
+# What this process measured for its judges since an agent last got a sandbox, and when. The isolation held.
+_measured: dict[tuple[object, ...], tuple[float, Escapes]] = {}
+
 
 def choose(
+    requested: str,
+    adapters: Sequence[Isolation],
+    view: SandboxView,
+    shell: str,
+    env: Mapping[str, str],
+    *,
+    accepts_weak: bool = False,
+    may_reuse: bool = False,
+) -> tuple[Isolation, Confinement]:
+    """Try each adapter in order; the last adapter provides no isolation.
+
+    With `may_reuse`, a measurement of the same isolation counts if this process made it within the last minute, and
+    opened no other sandbox since.
+    """
+    if not may_reuse:
+        _measured.clear()
+    isolation, confinement = _choose(requested, adapters, view, shell, env)
+    if not may_reuse:
+        # What was measured before an agent works says nothing about the time after it.
+        _measured.clear()
+    return isolation, replace(confinement, is_accepted=accepts_weak)
+
+
+def require_strong(confinement: Confinement) -> None:
+    """Raise `IsolationTooWeak` if an agent could act as the person, unless the person accepted that and watches."""
+    if not confinement.reachable or confinement.is_accepted:
+        return
+    raise IsolationTooWeak(
+        f"no agent may work unattended with isolation {confinement.used}: "
+        f"it could reach {', '.join(confinement.reachable)} of your session, and act as you",
+        hint="install bubblewrap, then `loopwright doctor`; or set sandbox.allow_weak and watch in a terminal",
+    )
+
+
+def _choose(
     requested: str, adapters: Sequence[Isolation], view: SandboxView, shell: str, env: Mapping[str, str]
 ) -> tuple[Isolation, Confinement]:
-    """Try each adapter in order; the last adapter provides no isolation."""
     unconfined = adapters[-1]
     if requested == "none":
         return unconfined, _nothing(requested, "not isolated: not requested")
@@ -21,7 +64,7 @@ def choose(
     for adapter in adapters[:-1]:
         reason = adapter.missing()
         if reason is None:
-            escapes = attempt(adapter, view, shell, env, network=requested == "auto")
+            escapes = _measure(requested, adapter, view, shell, env)
             reason = _shortfall(requested, escapes)
             if reason is None:
                 return adapter, _confinement(requested, adapter, escapes)
@@ -33,6 +76,18 @@ def choose(
             hint="install bubblewrap, or choose --isolation auto; then `loopwright unlatch` and `loopwright run`",
         )
     return unconfined, _nothing(requested, f"not isolated: {why}")
+
+
+def _measure(requested: str, adapter: Isolation, view: SandboxView, shell: str, env: Mapping[str, str]) -> Escapes:
+    """The escape attempts, or those before if nothing that they depend on changed."""
+    now, sockets = time.monotonic(), machine_view.local_sockets()
+    key = (requested, adapter, view.project, view.sandbox_root, shell, tuple(sorted(env.items())), sockets)
+    measured_at, escapes = _measured.get(key, (now - 2 * _LONGEST_S, None))
+    if escapes is None or now - measured_at > _LONGEST_S:
+        escapes = attempt(adapter, view, shell, env, network=requested == "auto")
+        if _shortfall(requested, escapes) is None:
+            _measured[key] = now, escapes
+    return escapes
 
 
 def _shortfall(requested: str, escapes: Escapes) -> str | None:
@@ -60,10 +115,16 @@ def _confinement(requested: str, adapter: Isolation, escapes: Escapes) -> Confin
         home_hidden=not escapes.saw_home,
         network="closed unless a step says so" if closed else "open",
         processes="pid namespace" if adapter.mounts else "subreaper",
-        why=""
-        if adapter.mounts
-        else "modes and times of files outside the sandbox are not protected; local sockets only with strict",
+        why=_weakness(escapes),
+        reachable=escapes.session,
     )
+
+
+def _weakness(escapes: Escapes) -> str:
+    """What the isolation leaves open, for a person."""
+    if escapes.session:
+        return f"weak isolation: a command can reach {', '.join(escapes.session)} of your session"
+    return "modes and times of files outside the sandbox are not protected" if escapes.changed_times else ""
 
 
 def _nothing(requested: str, why: str) -> Confinement:
@@ -75,4 +136,5 @@ def _nothing(requested: str, why: str) -> Confinement:
         network="open",
         processes="subreaper",
         why=why,
+        reachable=tuple(session_attempts.REACHED.values()),
     )

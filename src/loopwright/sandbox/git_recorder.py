@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import GitFailed, SandboxCreateFailed, StorageFailed
-from loopwright.evidence.trees import AS_PATCH, SECRET_FOLDERS, write_tree
+from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, git_failure
@@ -153,8 +153,7 @@ class GitRecorder:
     def _diff_from_commit(self, tree: str, write: Callable[[bytes], None]) -> None:
         start = f"{self._base.commit}^{{tree}}" if self._base.commit else self._git.run("mktree").decode().strip()
         # HEAD contains the secrets folders and this tree does not. As a deletion, the patch would show their content.
-        excluded = [f":(exclude,top){folder}" for folder in SECRET_FOLDERS]
-        self._diff(start, tree, write, "--", ".", *excluded)
+        self._diff(start, tree, write, "--", ".", *NOT_SECRET)
 
     def _compare(self) -> tuple[_Row, ...]:
         """What differs between the base and the index."""

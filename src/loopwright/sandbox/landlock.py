@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from loopwright.kernel.process import Lockdown
 from loopwright.sandbox import landlock_launcher, machine_view
 from loopwright.sandbox.model import SandboxView
-from loopwright.sandbox.port import Launch
+from loopwright.sandbox.port import CEILING, Launch
 
 _DEVICES = (
     "/dev/null",
@@ -55,8 +56,10 @@ class Landlock:
         home = Path(env.get("HOME", "/root"))
         policy = _policy(view, home, env.get("PATH", ""), network)
         inner = {**env, "HOME": str(view.place.home), "TMPDIR": str(view.place.tmp)}
+        inner[CEILING] = str(view.place.folder)
         start = (sys.executable, "-I", "-S", landlock_launcher.__file__, policy)
-        return Launch((*start, *argv), cwd, inner, wrapped=False)
+        lockdown = Lockdown.LOCAL if network else Lockdown.NETWORK
+        return Launch((*start, *argv), cwd, inner, wrapped=False, lockdown=lockdown)
 
 
 @cache
@@ -66,7 +69,9 @@ def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
         *machine_view.credential_files(),
         *machine_view.credential_folders(),
         *machine_view.secrets_in_tools(home),
-        *(Path(place) for place in ("/run", "/tmp", "/var/tmp", "/dev/shm")),  # noqa: S108 -- hidden, not used
+        # /dev has the terminals of the person; their input could be read.
+        *(Path(place) for place in ("/run", "/tmp", "/var/tmp", "/dev")),  # noqa: S108 -- hidden, not used
+        *machine_view.session_folders(os.environ),
         view.sandbox_root,
         view.project,
     }
@@ -81,9 +86,17 @@ def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
         Path(landlock_launcher.__file__).parent,
     }
     read = {*readable(Path("/"), hidden), *shown}
-    own = (view.place.repo, view.place.tmp, view.place.home, view.mailbox, view.agent_home)
-    write = [*(place for place in own if place is not None), *map(Path, _DEVICES)]
-    return json.dumps({"read": sorted(map(str, read)), "write": [str(place) for place in write], "network": network})
+    places = (view.place.repo, view.place.tmp, view.place.home, view.mailbox, view.agent_home)
+    own = [str(place) for place in places if place is not None]
+    return json.dumps(
+        {
+            "read": sorted(map(str, read)),
+            "own": own,
+            "write": [*own, *_DEVICES],
+            "network": network,
+            "empty": [str(path) for path in machine_view.lists_of_keys()],
+        }
+    )
 
 
 def readable(top: Path, hidden: set[Path], depth: int = 0) -> list[Path]:

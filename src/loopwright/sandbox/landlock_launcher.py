@@ -1,9 +1,12 @@
-"""Confines itself with Landlock (and with seccomp for the network), then becomes the command.
+"""Confines itself with Landlock, then becomes the command.
 
 Runs as a program: launcher.py POLICY COMMAND ARGUMENT…, with the standard library only.
-POLICY is JSON: {"read": [...], "write": [...], "network": bool}. Exits with 125 if it can't confine itself.
+POLICY is JSON: {"read": [...], "own": [...], "write": [...], "empty": [...], "network": bool}.
+Exits with 125 if it can't confine itself.
+The process that starts it has given up system calls and sockets already: see kernel/lockdown.py.
 """
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -16,8 +19,7 @@ CANT_CONFINE = 125
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _RULE_PATH_BENEATH = 1
 _VERSION_FLAG = 1
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 38, 22
-_SECCOMP_MODE_FILTER = 2
+_PR_SET_NO_NEW_PRIVS = 38
 _PR_CAPBSET_DROP = 24
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -26,11 +28,11 @@ _READING = _EXECUTE | _READ_FILE | _READ_DIR
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | (1 << 14) | (1 << 15)
 _ALL_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 _TCP = 0b11
-_SCOPES = 0b11
 
-# Per machine type: seccomp's id of the architecture, and the number of the `socket` system call.
-_ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
-_IO_URING_SETUP = 425
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_MS_BIND, _MS_REC, _MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
+_READ_ONLY = 1
 
 
 def version(libc: ctypes.CDLL) -> int:
@@ -41,9 +43,8 @@ def version(libc: ctypes.CDLL) -> int:
 def restrict_files(libc: ctypes.CDLL, abi: int, policy: "dict[str, list[str]]", network: bool) -> None:
     """Allow only what the policy names."""
     handled = _ALL_BY_VERSION[min(abi, 5)]
-    fields = [handled, 0 if network or abi < 4 else _TCP, _SCOPES if abi >= 6 else 0]
-    size = 8 if abi < 4 else 16 if abi < 6 else 24
-    attributes = struct.pack("<3Q", *fields)[:size]
+    size = 8 if abi < 4 else 16
+    attributes = struct.pack("<2Q", handled, 0 if network or abi < 4 else _TCP)[:size]
     ruleset = checked(libc.syscall(_CREATE_RULESET, attributes, size, 0))
     for access, paths in ((_READING, policy["read"]), (handled, policy["write"])):
         for path in paths:
@@ -80,25 +81,33 @@ def drop_capabilities(libc: ctypes.CDLL) -> None:
     checked(libc.capset(header, nothing))
 
 
-def close_network(libc: ctypes.CDLL) -> None:
-    """Refuse every new socket, also local ones (a container engine may listen on one), and io_uring.
+def freeze_files(libc: ctypes.CDLL, writable: "list[str]", empty: "list[str]") -> None:
+    """Make every mount read-only except the writable paths, and some files empty, in a mount namespace of this process.
 
-    Pairs of connected sockets are allowed: they reach no other process.
+    Landlock controls neither modes, times nor attributes of files; a read-only mount does.
     """
-    if os.uname().machine not in _ARCHITECTURES:
-        raise OSError(errno.ENOSYS, f"no seccomp filter for {os.uname().machine}")
-    audit, socket_call = _ARCHITECTURES[os.uname().machine]
-    load, equal, give = 0x20, 0x15, 0x06
-    refuse, accept, kill = 0x00050000 | errno.EACCES, 0x7FFF0000, 0x80000000
-    program = [
-        (load, 0, 0, 4), (equal, 1, 0, audit), (give, 0, 0, kill),
-        (load, 0, 0, 0), (equal, 2, 0, socket_call), (equal, 1, 0, _IO_URING_SETUP),
-        (give, 0, 0, accept), (give, 0, 0, refuse),
-    ]  # fmt: skip
-    code = b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
-    buffer = ctypes.create_string_buffer(code, len(code))
-    header = struct.pack("@HP", len(program), ctypes.addressof(buffer))
-    checked(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, header, 0, 0))
+    uid, gid = os.geteuid(), os.getegid()
+    # Root needs no user namespace, and would lose its files' owners in it.
+    checked(libc.unshare(_CLONE_NEWNS if uid == 0 else _CLONE_NEWNS | _CLONE_NEWUSER))
+    if uid != 0:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 -- see above
+                file.write(text)
+    checked(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
+    kept = [os.fsencode(path) for path in writable if os.path.exists(path)]  # noqa: PTH110 -- see above
+    for path in kept:
+        checked(libc.mount(path, path, None, _MS_BIND | _MS_REC, None))
+    for path in map(os.fsencode, empty):
+        checked(libc.mount(b"/dev/null", path, None, _MS_BIND, None))
+    set_attribute(libc, b"/", _AT_RECURSIVE, _READ_ONLY, 0)
+    for path in kept:
+        set_attribute(libc, path, 0, 0, _READ_ONLY)
+
+
+def set_attribute(libc: ctypes.CDLL, path: bytes, flags: int, to_set: int, to_clear: int) -> None:
+    """Change attributes of a mount."""
+    attributes = struct.pack("<4Q", to_set, to_clear, 0, 0)
+    checked(libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, flags, attributes, len(attributes)))
 
 
 def checked(result: int) -> int:
@@ -119,9 +128,10 @@ def main() -> int:
         abi = version(libc)
         if abi < 1:
             raise OSError(errno.ENOSYS, "this kernel has no Landlock")
+        with contextlib.suppress(OSError):  # not every machine allows it; the attempts to escape find out
+            freeze_files(libc, policy["own"], policy["empty"])
+        os.chdir(os.getcwd())  # noqa: PTH109 -- the folder as the new mounts show it
         restrict_files(libc, abi, policy, policy["network"])
-        if not policy["network"]:
-            close_network(libc)
         drop_capabilities(libc)
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't confine: {problem.strerror}\n")

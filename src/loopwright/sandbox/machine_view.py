@@ -6,13 +6,16 @@ Home folders are hidden completely; only the tool folders on PATH are visible.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 # Root can read these without capabilities, and no build needs them.
 _CREDENTIAL_FILES = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab")
 _SSH = Path("/etc/ssh")
 _CREDENTIAL_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d", "/var/lib/docker", "/var/spool/cron")
+_LISTS_OF_KEYS = ("/proc/keys", "/proc/key-users")
 _HOME_ROOTS = ("/root", "/home", "/Users")
 # Name resolution reads these; the rest of /run holds sockets of privileged programs.
 _RUN_KEPT = (
@@ -22,6 +25,7 @@ _RUN_KEPT = (
     "/run/current-system",
 )
 _SECRETS_IN_TOOLS = (".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml")
+_SESSION_FOLDERS = ("XDG_RUNTIME_DIR", "TMUX_TMPDIR", "SCREENDIR", "TMPDIR")
 # Folders in a home that hold a whole toolchain, which programs on PATH need.
 _TOOLCHAINS = frozenset({
     ".pyenv", ".cargo", ".rustup", ".nvm", ".asdf", ".rbenv", ".nodenv", ".goenv", ".jenv", ".sdkman", ".volta", ".bun",
@@ -51,9 +55,62 @@ def credential_folders() -> tuple[Path, ...]:
     return tuple(folder for folder in folders if folder != _SSH or any(folder.glob("ssh_host_*_key")))
 
 
+def lists_of_keys() -> tuple[Path, ...]:
+    """Files of the kernel with the names of the person's keys."""
+    return tuple(Path(name) for name in _LISTS_OF_KEYS if Path(name).is_file())
+
+
 def visible_in_run() -> tuple[Path, ...]:
     """The paths below /run that stay visible."""
     return tuple(Path(name) for name in _RUN_KEPT if Path(name).exists())
+
+
+def session_folders(caller: Mapping[str, str]) -> tuple[Path, ...]:
+    """Folders in which programs of the person's session create their sockets and temporary files."""
+    named = (Path(value) for name in _SESSION_FOLDERS if (value := caller.get(name, "")))
+    return tuple(path for path in named if path.is_absolute() and len(path.parts) > 1 and path.is_dir())
+
+
+def local_sockets() -> tuple[Path, ...]:
+    """Every local socket with a path that a process of this machine has opened, and that this user can find.
+
+    A socket of another network namespace, such as a container engine's, is listed nowhere. It is known by its mount.
+    """
+    rows = [row for line in _lines("/proc/net/unix")[1:] if len(row := line.split(None, 7)) == 8]
+    named = {Path(os.fsdecode(row[7])) for row in rows if row[7].startswith(b"/")}
+    named |= _relative({row[6]: row[7] for row in rows if not row[7].startswith((b"/", b"@"))})
+    named |= {Path(_unescaped(line.split()[4])) for line in _lines("/proc/self/mountinfo")}
+    return tuple(sorted(path for path in named if _is_socket(path)))
+
+
+def _lines(name: str) -> list[bytes]:
+    try:
+        return Path(name).read_bytes().splitlines()
+    except OSError:
+        return []
+
+
+def _unescaped(name: bytes) -> str:
+    return os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), name))
+
+
+def _relative(names: Mapping[bytes, bytes]) -> set[Path]:
+    """Where sockets are whose programs named them by a relative path. They are rare, and the search is slow."""
+    found: set[Path] = set()
+    for process in Path("/proc").glob("[0-9]*") if names else ():
+        with suppress(OSError):
+            links = [str(file.readlink()) for file in (process / "fd").iterdir()]
+            own = {link.removeprefix("socket:[").removesuffix("]").encode() for link in links}
+            folder = (process / "cwd").readlink()
+            found |= {folder / os.fsdecode(names[number]) for number in own & names.keys()}
+    return found
+
+
+def _is_socket(path: Path) -> bool:
+    try:
+        return path.is_socket()
+    except OSError:
+        return False
 
 
 def tool_folders(home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:

@@ -109,6 +109,10 @@ class Confinement(msgspec.Struct, frozen=True):
     network: str
     processes: str
     why: str = ""
+    # What of the person's session a command can reach. It could then act as the person.
+    reachable: tuple[str, ...] = ()
+    # Whether the person accepted that, and watches.
+    is_accepted: bool = False
 
 
 class Notes(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loopwright.errors import GitFailed, LoopwrightError, SandboxCreateFailed, SandboxEscape
 from loopwright.evidence.model import BaseRecord
-from loopwright.evidence.trees import SECRET_FOLDERS, load_base
+from loopwright.evidence.trees import SECRET_FOLDERS, holds_secrets, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
@@ -30,7 +30,6 @@ from loopwright.sandbox.open_copy import open_copy
 from loopwright.sandbox.open_worktree import (
     check_out,
     create_step_repository,
-    holds_secrets,
     open_worktree,
     why_impossible,
     why_unfit,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.trees import SECRET_FOLDERS, drop_secrets, write_tree
+from loopwright.evidence.trees import SECRET_MARKERS, drop_secrets, is_secret, write_tree
 from loopwright.kernel import git, git_index
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import GitHead, PrivateRepository, UserRepository
@@ -18,7 +18,6 @@ from loopwright.sandbox.model import BaseTree, FreshRequest, Notes, SandboxFolde
 
 _LINK_MODE = b"160000 "
 _LINK_BYTES = (0o160000).to_bytes(4, "big")
-_SECRETS = tuple(folder.encode() for folder in SECRET_FOLDERS)
 
 
 def why_impossible(request: FreshRequest, repository: UserRepository | None) -> str | None:
@@ -81,11 +80,6 @@ def open_worktree(
     return GitRecorder(judge, BaseTree(head.commit, tree, is_commit=True), place.folder / "inner-git")
 
 
-def holds_secrets(judge: PrivateRepository, commit: str | None) -> bool:
-    """Whether a commit contains a secrets folder: with its objects a step could read files that were left out."""
-    return commit is not None and bool(judge.run("ls-tree", "-r", "--name-only", "-z", commit, "--", *SECRET_FOLDERS))
-
-
 def check_out(judge: PrivateRepository) -> None:
     """Check out the index into the work tree."""
     judge.run("checkout-index", "--all", "--index", "--force", "--quiet", config=_parallel())
@@ -121,13 +115,13 @@ class _Listed(msgspec.Struct, frozen=True):
 def _listed(repository: PrivateRepository, index: Path) -> _Listed:
     links: list[Path] = []
     secrets: list[bytes] = []
-    if not git_index.may_contain(index, _LINK_BYTES, *_SECRETS):
+    if not git_index.may_contain(index, _LINK_BYTES, *SECRET_MARKERS):
         return _Listed(links, secrets)
     for row in repository.run("ls-files", "--stage", "-z").split(b"\0"):
         path = row[row.find(b"\t") + 1 :]
         if row.startswith(_LINK_MODE):
             links.append(Path(os.fsdecode(path)))
-        elif path.startswith(_SECRETS):
+        elif is_secret(path):
             secrets.append(path)
     return _Listed(links, secrets)
 

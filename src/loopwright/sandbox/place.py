@@ -7,6 +7,7 @@ A kernel lock for each folder shows whether the sandbox is in use or its owner d
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import tempfile
 from contextlib import suppress
@@ -42,6 +43,14 @@ class OwnedPlace(msgspec.Struct, frozen=True):
         elif not (self.place.folder / _KEPT).exists():
             _remove_folder(self.place.folder)
         _drop_lock(self.place.folder, self.lock)
+
+
+def random_name() -> str:
+    """A name for a sandbox that says nothing about its purpose, and that no agent can know in advance.
+
+    Code in a sandbox can find out the folder's name.
+    """
+    return secrets.token_hex(6)
 
 
 def default_root() -> Path:

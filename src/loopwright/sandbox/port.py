@@ -8,6 +8,8 @@ from typing import Protocol
 
 import msgspec
 
+from loopwright.kernel import process
+from loopwright.kernel.process import Captured, Command, Lockdown
 from loopwright.sandbox.model import (
     BaseTree,
     Confinement,
@@ -22,6 +24,10 @@ from loopwright.sandbox.model import (
 SandboxRequest = FreshRequest | RecordedRequest
 
 
+# Git searches for a repository up to this folder, so it never finds another repository above the sandbox.
+CEILING = "GIT_CEILING_DIRECTORIES"
+
+
 class Launch(msgspec.Struct, frozen=True):
     """How to start one isolated command."""
 
@@ -29,6 +35,15 @@ class Launch(msgspec.Struct, frozen=True):
     cwd: Path
     env: Mapping[str, str]
     wrapped: bool
+    lockdown: Lockdown
+
+    def command(self, family: str) -> Command:
+        """The command of this family."""
+        return Command(self.argv, self.cwd, self.env, family, self.wrapped, self.lockdown)
+
+    def capture(self, timeout_s: float) -> Captured:
+        """Run the command to its end, and return all its output."""
+        return process.capture(self.argv, cwd=self.cwd, env=self.env, timeout_s=timeout_s, lockdown=self.lockdown)
 
 
 class Isolation(Protocol):
@@ -111,3 +126,8 @@ class Sandbox(msgspec.Struct, frozen=True):
     isolation: Isolation
     confinement: Confinement
     notes: tuple[str, ...]
+
+    @property
+    def inside(self) -> Path:
+        """The copy of the project as the sandbox's processes see it."""
+        return self.view.project if self.isolation.mounts else self.place.repo

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
-from collections.abc import Mapping
-from contextlib import closing
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.errors import LoopwrightError
-from loopwright.kernel import process, process_tree
+from loopwright.kernel import process_tree
+from loopwright.sandbox import machine_view, session_attempts
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
 
@@ -19,17 +25,23 @@ from loopwright.sandbox.port import Isolation
 # A plain sh can't open a connection; an attempt that was not made counts as a success.
 _ATTEMPTS = r"""
 echo started
-outside=$1 port=$2 pid=$3 began=$4
-shift 4
+outside=$1 port=$2 pid=$3 began=$4 python=$5 program=$6
+shift 6
 ( : < "/proc/$pid/environ" ) 2>/dev/null && read -r line < "/proc/$pid/stat" &&
 case "$line" in *" $began "*) echo environment;; esac
 ( : > "$outside/escaped" ) 2>/dev/null && echo write
-for name in "$@"; do ( : < "$name" ) 2>/dev/null && echo home && break; done
+while [ "$1" != -- ]; do ( : < "$1" ) 2>/dev/null && echo home; shift; done
+shift
 if [ -z "$BASH_VERSION" ]; then echo network; else
 ( exec 3<>"/dev/tcp/127.0.0.1/$port" ) 2>/dev/null && echo network; fi
 ( : >> /proc/sys/kernel/hostname ) 2>/dev/null && echo machine
 ( : > ./inside ) 2>/dev/null || echo stuck
+exec "$python" -I -S -c "$program" "$pid" "$began" "$@" 2>/dev/null
 """
+
+
+# The path of a socket must be short.
+_SHORT = "/tmp"  # noqa: S108 -- the folder below has a random name and is private
 
 
 class Escapes(msgspec.Struct, frozen=True):
@@ -41,6 +53,9 @@ class Escapes(msgspec.Struct, frozen=True):
     reached_network: bool
     read_environment: bool
     stuck: bool
+    # What of the person's session was reached, in words for a person.
+    session: tuple[str, ...]
+    changed_times: bool = False
     error_output: str = ""
 
 
@@ -48,24 +63,18 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
     """Run the attempts once, isolated like a step."""
     outside = view.place.folder
     marks = [str(path) for path in _private_files(Path(env.get("HOME", "/root")), view)]
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        port = str(listener.getsockname()[1])
+    with _canaries() as canaries, closing(socket.create_server(("127.0.0.1", 0))) as listener:
         argv = (
-            shell,
-            "-c",
-            _ATTEMPTS,
-            "probe",
-            str(outside),
-            port,
-            str(os.getpid()),
-            process_tree.began(os.getpid()),
-            *marks,
-        )
-        launch = isolation.launch(view, argv, cwd=view.place.repo, env=env, network=network)
+            shell, "-c", _ATTEMPTS, "probe", str(outside), str(listener.getsockname()[1]), str(os.getpid()),
+            process_tree.began(os.getpid()), own_interpreter(), _session_attempts(),
+            *marks, "--", *canaries, *map(str, machine_view.local_sockets()),
+        )  # fmt: skip
+        shown = replace(view, programs=(Path(sys.base_prefix),))
+        launch = isolation.launch(shown, argv, cwd=view.place.repo, env=env, network=network)
         try:
-            done = process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=20)
+            done = launch.capture(20)
         except (LoopwrightError, OSError, TimeoutError) as problem:
-            return Escapes(False, False, False, False, False, True, str(problem))
+            return Escapes(False, False, False, False, False, True, (), error_output=str(problem))
     (view.place.repo / "inside").unlink(missing_ok=True)
     words = done.stdout.decode("utf-8", "replace").split()
     # An isolated write may go to a private layer and report success. Only a file that exists here counts.
@@ -78,8 +87,45 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
         reached_network="network" in words,
         read_environment="environment" in words,
         stuck="stuck" in words,
+        session=_reached(words),
+        changed_times=session_attempts.CHANGED_TIMES in words,
         error_output=done.stderr.decode("utf-8", "replace").strip()[-300:],
     )
+
+
+def own_interpreter() -> str:
+    """The interpreter outside a virtual environment: its folder can be shown in a sandbox."""
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def _reached(words: list[str]) -> tuple[str, ...]:
+    """What was reached. An attempt that was not made counts as a success."""
+    made = session_attempts.DONE in words
+    return tuple(name for word, name in session_attempts.REACHED.items() if word in words or not made)
+
+
+@cache
+def _session_attempts() -> str:
+    return Path(session_attempts.__file__).read_text(encoding="utf-8")
+
+
+@contextmanager
+def _canaries() -> Iterator[tuple[str, str, str]]:
+    """Our IPC namespace, and two sockets of ours that no sandbox may reach: an abstract one and a named one."""
+    name = f"loopwright-{secrets.token_hex(8)}"
+    with (
+        closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as abstract,
+        closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as named,
+        tempfile.TemporaryDirectory(prefix=f"{name}-", dir=_SHORT if os.access(_SHORT, os.W_OK) else None) as place,
+    ):
+        path = f"{place}/s"
+        named.bind(path)
+        named.listen()
+        if sys.platform.startswith("linux"):
+            abstract.bind(f"\0{name}")
+            abstract.listen()
+        ipc = Path("/proc/self/ns/ipc")
+        yield str(ipc.readlink()) if ipc.is_symlink() else "", name, path
 
 
 def _private_files(home: Path, view: SandboxView) -> list[Path]:

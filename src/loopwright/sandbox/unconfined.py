@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from loopwright.kernel.process import Lockdown
 from loopwright.sandbox.model import SandboxView
-from loopwright.sandbox.port import Launch
+from loopwright.sandbox.port import CEILING, Launch
 
 
 class Unconfined:
@@ -24,4 +25,5 @@ class Unconfined:
     ) -> Launch:
         """The same command, with the sandbox's temporary folder."""
         del network
-        return Launch(argv, cwd, {**env, "TMPDIR": str(view.place.tmp)}, wrapped=False)
+        inner = {**env, "TMPDIR": str(view.place.tmp), CEILING: str(view.place.folder)}
+        return Launch(argv, cwd, inner, wrapped=False, lockdown=Lockdown.KEYS)

@@ -14,6 +14,7 @@ from loopwright.kernel.files import read_regular_file, remove_stale_temporaries
 from loopwright.kernel.locks import locked
 from loopwright.stages.context import Context, documents_of, workflows_of
 from loopwright.stages.person import actor, require_person
+from loopwright.stages.proof import evidence_problems
 from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
@@ -61,7 +62,7 @@ def archive_change(context: Context, slug: str, request: ArchiveRequest) -> Arch
             return _repeat(opened, opened.workflow.at)
         with locked(context.layout.lock(SPECS_LOCK)):
             _record_options(context, opened, request)
-            _require_ready(opened)
+            _require_ready(context, opened)
             pages = _pages(context, opened, opened.facts())
             folder = _decide(context, opened, pages)
             _require_settled(opened, opened.settle_archive())
@@ -97,9 +98,9 @@ def _record_options(context: Context, opened: Opened, request: ArchiveRequest) -
         opened.apply(e.DeltaFitted(base=base, by=actor(), why=why), actor())
 
 
-def _require_ready(opened: Opened) -> None:
+def _require_ready(context: Context, opened: Opened) -> None:
     """Let the rules refuse before anything is written."""
-    standing = opened.standing()
+    standing = opened.standing(evidence=evidence_problems(context, opened.workflow, opened.facts()))
     if standing.readiness.archive or not isinstance(opened.workflow.at, Done):
         opened.apply(c.Archive(standing=standing), actor())
 

@@ -21,16 +21,17 @@ from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask
 from loopwright.runner.meter import TurnCost
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
-from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import opened
+from loopwright.sandbox.place import random_name
 from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.agent_choice import programs_in, require_a_program
 from loopwright.stages.context import Context, language_instruction, workflows_of
 from loopwright.stages.open_turns import count_cost, count_dead_turns, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
 from loopwright.workflow import events as e
-from loopwright.workflow.model import OpenTurn, Stage, Workflow
+from loopwright.workflow.model import OpenTurn, Workflow
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import Opened
 
 _T = TypeVar("_T")
@@ -132,9 +133,7 @@ class _StageAsker:
         """A sandbox with the mailbox files of the call."""
         del agent
         call = self._call
-        return turn_sandbox(
-            self._context, self._asking, call.name, sandbox=call.sandbox, mailbox_files=call.mailbox_files
-        )
+        return turn_sandbox(self._context, self._asking, sandbox=call.sandbox, mailbox_files=call.mailbox_files)
 
     @contextmanager
     def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
@@ -214,7 +213,6 @@ def asking_context(context: Context, cancellation: Cancellation) -> AskingContex
 def turn_sandbox(
     context: Context,
     asking: AskingContext,
-    name: str,
     *,
     sandbox: SandboxRequest | None = None,
     mailbox_files: Mapping[str, bytes] = {},
@@ -223,11 +221,8 @@ def turn_sandbox(
     environment = context.step_environment()
     with opened(
         sandbox or context.sandbox_request(),
-        name,
-        confine=lambda view: choose(
-            context.settings.values.sandbox.isolation, context.isolations, view, context.shell(),
-            environment.for_step(()),
-        ),
+        random_name(),
+        confine=context.confine,
         keep=False,
         cancellation=asking.cancellation,
     ) as open_sandbox:  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.agents.port import Role
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
@@ -27,9 +28,8 @@ from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
 from loopwright.workflow import events as e
 from loopwright.workflow.flight import LANDED
-from loopwright.workflow.model import FORWARD, Archived, Building, Done, SpendingLimits, Stage, Transition
-
-BY = "autopilot"
+from loopwright.workflow.model import FORWARD, POLICY, Archived, Building, Done, SpendingLimits, Transition
+from loopwright.workflow.stage import Stage
 
 
 class AutopilotRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +57,7 @@ def run_autopilot(
     error says why the autopilot stopped early, and the next command.
     """
     require_person(context.environment, "autopilot")
+    context = replace(context, is_attended=False)  # the policy approves, so no person has to watch
     for role in (Role.PLANNER, Role.BUILDER):
         require_agent(context, role, request.agent, command=f"loopwright autopilot {slug}")
     with _alone(context, slug):
@@ -99,7 +100,7 @@ def _work(
     context: Context, slug: str, stage: Stage, autopilot: AutopilotRequest, tell: Tell, cancellation: Cancellation
 ) -> WorkflowView:
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(e.FlightAt(phase=stage), BY)
+        opened.apply(e.FlightAt(phase=stage), POLICY)
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
@@ -174,10 +175,12 @@ def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Tran
     transition = FORWARD[workflow.stage]
     if view.blockers:
         raise _stopped("autopilot_phase_blocked", f"{workflow.slug} cannot leave {workflow.stage.value}", view)
+    if reserved := view.standing.for_a_person.before(transition.target):
+        raise _stopped("autopilot_phase_blocked", reserved[0].message, replace(view, blockers=reserved))
     if transition.key.value not in context.settings.values.autopilot.may_approve:
         message = f"a person must approve {transition.value}: autopilot.may_approve lacks '{transition.key.value}'"
         raise _stopped("autopilot_phase_blocked", message, view)
-    done = give_consent(context, workflow.slug, transition, by=BY)
+    done = give_consent(context, workflow.slug, transition, by=POLICY)
     tell(f"approved {transition.value}, by policy" + (f"; {done.sentence}" if done.sentence else ""))
     return transition
 
@@ -225,4 +228,4 @@ def _begin(context: Context, slug: str, autopilot: AutopilotRequest) -> None:
 
 def _end(context: Context, slug: str, reason: str, message: str) -> None:
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(e.FlightEnded(reason=reason, message=context.tools().redactor.clean(message).text), BY)
+        opened.apply(e.FlightEnded(reason=reason, message=context.tools().redactor.clean(message).text), POLICY)

@@ -6,20 +6,25 @@ import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.locks import locked
+from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.built import built, require_outside_build, require_verified
 from loopwright.stages.building.settle import settle_build
+from loopwright.stages.building.sign_part import judge_part
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import deliver, undo
 from loopwright.stages.names import transition_of
 from loopwright.stages.person import actor, require_person
+from loopwright.stages.proof import evidence_problems
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.audit import immune_digest, signed_digest
-from loopwright.workflow.build_gate import PROJECT_TESTS, tests_digest
-from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Stage, Transition
+from loopwright.workflow.audit import audited, check_digest, requirement_digest, signed_digest
+from loopwright.workflow.build_gate import PROJECT_TESTS, as_if_signed, tests_digest
+from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Transition
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import SPECS_LOCK, Opened
+from loopwright.workflow.verification import PROTECTED, WITHOUT_PROTECTED, Verification
 
 
 class ConsentReport(msgspec.Struct, frozen=True):
@@ -44,7 +49,8 @@ def give_consent(
     with workflows_of(context).changing(slug, revision=revision) as opened:
         require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
-        command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
+        standing = opened.standing(evidence=_unverified(context, opened, transition))
+        command = c.Approve(transition=transition, standing=standing, by=by, rationale=rationale, seals=seals)
         try:
             effects = opened.apply(command, by)
         except WorkflowRefused as refusal:
@@ -53,6 +59,13 @@ def give_consent(
             sentence = _deliver(context, opened, transition, by, as_branch=as_branch)
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), sentence)
+
+
+def _unverified(context: Context, opened: Opened, transition: Transition) -> dict[str, str]:
+    """Runs that no longer verify, before the work leaves Loopwright."""
+    if transition is not Transition.REVIEW_DONE:
+        return {}
+    return evidence_problems(context, opened.workflow, opened.facts())
 
 
 def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
@@ -94,18 +107,34 @@ def refuse_consent(context: Context, slug: str, origin: str, target: str, *, rea
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
         text = context.tools().redactor.clean(reason).text
-        opened.apply(e.ApprovalRefused(transition=transition, reason=text, by=actor()), actor())
+        subject = opened.standing().subject(transition)
+        opened.apply(e.ApprovalRefused(transition=transition, reason=text, by=actor(), subject=subject), actor())
         snapshot = opened.snapshot()
     return view_of(context, snapshot)
 
 
-def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> WorkflowView:
-    """Sign off the current content of a slice, of a changed protected file, or of tests that the work breaks."""
+def sign_subject(
+    context: Context,
+    slug: str,
+    what: str,
+    *,
+    only: str = "",
+    note: str = "",
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Sign off the current content of a slice, of changed protected files, or of tests that the work breaks.
+
+    `only` is a glob: other protected changes are left out, and the checks run on that tree first.
+    """
     require_person(context.environment, "sign")
     text = context.tools().redactor.clean(note).text
-    with workflows_of(context).changing(slug) as opened:
+    part = _judged_part(context, slug, only, cancellation) if what == PROTECTED and only else None
+    with workflows_of(context).changing(slug, revision=part.revision if part is not None else None) as opened:
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
+        if part is not None:
+            opened.apply(e.WorkVerified(verification=part.verification), actor())
+            name = f"{PROTECTED} {only}"
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=text)
         opened.apply(e.Signed(signature=signature), actor())
         snapshot = opened.snapshot()
@@ -118,26 +147,60 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str = "") -> W
     return view_of(context, snapshot)
 
 
+class _JudgedPart(msgspec.Struct, frozen=True):
+    """The work with a part of its protected changes, judged for a workflow at this revision."""
+
+    verification: Verification
+    revision: int
+
+
+def _judged_part(context: Context, slug: str, only: str, cancellation: Cancellation | None) -> _JudgedPart:
+    """Run the checks without holding the workflow's lock: they may take long."""
+    workflow = workflows_of(context).snapshot(slug).workflow
+    require_outside_build(context, workflow, "sign")
+    return _JudgedPart(judge_part(context, workflow, only, cancellation or Cancellation()), workflow.revision)
+
+
 def _subject(opened: Opened, what: str) -> tuple[str, str]:
-    slices, verified = opened.facts().readable_slices, opened.workflow.verification
+    # The gate judges the work as if its protected changes were signed, if it needs them.
+    workflow = as_if_signed(opened.workflow)
+    slices, verified = opened.facts().readable_slices, workflow.verification
     signed_slice = slices.slice(what.upper())
     if signed_slice is not None:
         return signed_slice.id, signed_digest(signed_slice, verified)
     if verified is not None and what in verified.judges:
         return what, verified.judges[what]
-    if verified is not None and what in verified.immune:
-        return what, immune_digest(what, verified)
-    are_broken = verified is not None and verified.tests is not None and verified.tests.broken
+    for line in audited(workflow, opened.facts()).unproven:
+        if what.upper() == line.id:
+            return line.id, requirement_digest(line, verified)
+    now = opened.workflow.verification
+    protected = now.protected if now is not None else None
+    if protected is not None and what in (PROTECTED, WITHOUT_PROTECTED):
+        return what, protected.digest
+    doubtful = _doubtful_checks(verified)
+    if verified is not None and what in doubtful:
+        return what, check_digest(what, verified)
+    tests = verified.tests if verified is not None else None
+    are_broken = tests is not None and (tests.broken > 0 or tests.is_unread or not tests.base_judged)
     if verified is not None and what == PROJECT_TESTS and are_broken:
         return what, tests_digest(verified)
     known = [known_slice.id for known_slice in slices.slices]
-    known += [*verified.judges, *verified.immune] if verified is not None else []
+    known += [*verified.judges, *doubtful] if verified is not None else []
     known += [PROJECT_TESTS] if are_broken else []
+    known += ["--protected"] if protected is not None and protected.decision == "open" else []
     raise WorkflowRefused.see_status(
         opened.workflow.slug,
         "nothing_to_sign",
-        f"'{what}' is not a slice or a changed protected file (known: {', '.join(known[:10]) or 'none'})",
+        f"'{what}' does not wait for a signature (known: {', '.join(known[:10]) or 'none'})",
     )
+
+
+def _doubtful_checks(verified: Verification | None) -> tuple[str, ...]:
+    """Checks that can't fail, or that did not come to their end on the base."""
+    if verified is None:
+        return ()
+    unjudged = (name for name, run in verified.checks.items() if not run.base_judged)
+    return tuple(dict.fromkeys((*verified.immune, *unjudged)))
 
 
 def undo_delivery(context: Context, slug: str) -> ConsentReport:

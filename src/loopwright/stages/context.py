@@ -22,7 +22,8 @@ from loopwright.redaction.build import build_redactor, relaxed_rules
 from loopwright.redaction.environment_values import looks_like_a_key
 from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.runner.request import Environment, RunLimits, SandboxOptions, Tools
-from loopwright.sandbox.model import FreshRequest
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.model import Confinement, FreshRequest, SandboxView
 from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation, SandboxRequest
 from loopwright.wording.catalogue import Catalogue, catalogue_of
@@ -55,8 +56,23 @@ class Context(msgspec.Struct, frozen=True):
     prompts: Callable[[], Book]
     # Secrets that appeared since the start, such as a login that an agent's program refreshed.
     learned: Learned = msgspec.field(default_factory=Learned)
+    # Whether a person watches in a terminal.
+    is_attended: bool = False
     # A cache of what git says about the repository of the project.
     repositories: git.Repositories = msgspec.field(default_factory=git.Repositories)
+
+    @property
+    def accepts_weak_isolation(self) -> bool:
+        """Whether agents may work in isolation that leaves the person's session reachable: only under their eyes."""
+        sandbox = self.settings.values.sandbox
+        return self.is_attended and (sandbox.allow_weak or sandbox.isolation == "none")
+
+    def confine(self, view: SandboxView) -> tuple[Isolation, Confinement]:
+        """Choose and measure the isolation of a sandbox for agents."""
+        return choose(
+            self.settings.values.sandbox.isolation, self.isolations, view, self.shell(),
+            self.step_environment().for_step(()), accepts_weak=self.accepts_weak_isolation,
+        )  # fmt: skip
 
     @property
     def project(self) -> Path:
@@ -186,8 +202,10 @@ def workflows_of(context: Context) -> WorkflowStore:
     gates = Gates(
         full=values.workflow.profile == "full",
         document_language=values.workspace.document_language,
-        seal=(*values.workflow.seal, *_program_folders(context)),
-        has_test_command=bool(values.loop.test_command),
+        seal=(*values.project.protect, *_program_folders(context)),
+        source=tuple(values.project.source),
+        tests=tuple(values.project.tests),
+        is_untested=values.project.is_untested,
     )
     return WorkflowStore(context.layout, context.clock, gates)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
-import stat
 import tempfile
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import UserRepository
 from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context
+from loopwright.stages.delivered_files import APPLY, OBJECTS, PlannedMoves, carry_out, digest_of, obstacle, plan_moves
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
 from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, in_the_way, move_folder, state_of
@@ -29,7 +28,6 @@ from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, 
 _PLAN = "delivery/plan.json"
 _DONE = "delivery/done.json"
 _UNDONE = "delivery/undone.json"
-_APPLY = ("--binary", "--whitespace=nowarn", "-")
 
 
 class Delivered(msgspec.Struct, frozen=True):
@@ -45,9 +43,10 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
         return already
     repository = context.repository()
     is_wished = as_branch or context.settings.values.workflow.deliver == "branch"
-    why = None if is_wished else _why_not_in_place(context, work)
-    if not is_wished and why is None:
-        return _in_place(context, workflow, work, repository)
+    planned = None if is_wished else _planned(context, work)
+    if isinstance(planned, PlannedMoves):
+        return _in_place(context, workflow, work, planned, repository)
+    why = planned
     if repository is None:
         raise WorkflowRefused(
             "delivery_blocked",
@@ -82,7 +81,7 @@ def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Deli
     plan = codec.from_json(done.read_bytes(), DeliveryPlan)
     if plan.patch_sha256 != work.tree.patch_sha256:
         return None
-    states = {state_of(move, _digest(context.project / move.path), undoing=False) for move in plan.moves}
+    states = {state_of(move, digest_of(context.project, move.path), undoing=False) for move in plan.moves}
     if states != {FileState.AFTER}:
         return None
     delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
@@ -105,7 +104,9 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
     folder = context.layout.workflow(workflow.slug).folder
     finish(context, workflow.slug)
     plan = _undoing(context, folder, workflow, delivery)
-    changed = in_the_way(plan, lambda name: _digest(context.project / name))
+    changed = list(in_the_way(plan, lambda name: digest_of(context.project, name)))
+    if not changed and (left := obstacle(context.project, plan.moves, undoing=True)) is not None:
+        changed.append(shown(left))
     if changed:
         raise WorkflowRefused(
             "undo_blocked",
@@ -134,134 +135,44 @@ def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Deliv
         FileMove(path=names[write.path], before=write.before, after=write.after)
         for write in at.writes
         # A decision candidate that a person edited stays.
-        if write.kind != "candidate" or _digest(context.project / names[write.path]) == write.after
+        if write.kind != "candidate" or digest_of(context.project, names[write.path]) == write.after
     )
     back = os.path.relpath(context.layout.change(at.change_id), context.layout.root)
     return msgspec.structs.replace(plan, moves=moves + specs, moved=(at.folder, back))
 
 
-def _why_not_in_place(context: Context, work: Built) -> str | None:
-    """Why the patch does not apply to the current files; None if it does."""
-    if not work.patch:
-        return None
-    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
-        looking = git.make_private(Path(scratch) / "git", context.project)
-        try:
-            looking.run("apply", "--check", *_APPLY, stdin=work.patch)
-        except GitFailed as problem:
-            return problem.message
-    return None
+def _planned(context: Context, work: Built) -> PlannedMoves | str:
+    """The plan for each file, or why the work does not apply to the current files."""
+    try:
+        planned = plan_moves(context.project, work.patch)
+    except GitFailed as problem:
+        return problem.message
+    left = obstacle(context.project, planned.moves)
+    return planned if left is None else f"{shown(left)} is in the way"
 
 
-def _in_place(context: Context, workflow: Workflow, work: Built, repository: UserRepository | None) -> Delivered:
+def _in_place(
+    context: Context, workflow: Workflow, work: Built, planned: PlannedMoves, repository: UserRepository | None
+) -> Delivered:
     folder = context.layout.workflow(workflow.slug).folder
-    plan = _planned(context, folder, work, repository)
+    for data in planned.contents:
+        write_durably(folder / OBJECTS / sha256(data), data)
+    head = repository.head.commit if repository is not None and repository.head is not None else ""
+    plan = DeliveryPlan(patch_sha256=work.tree.patch_sha256, head=head, moves=planned.moves)
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
     delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
     return Delivered(delivery, f"files changed in your checkout: {len(plan.moves)}; nothing is committed")
 
 
-def _planned(context: Context, folder: Path, work: Built, repository: UserRepository | None) -> DeliveryPlan:
-    """The plan for each file: the patch is applied to copies of the files, which are kept by content."""
-    names = _touched(work)
-    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
-        copy = Path(scratch) / "files"
-        make_folder(copy)
-        for name in names:
-            source = context.project / name
-            if source.is_symlink() or source.is_file():
-                make_folder((copy / name).parent)
-                shutil.copy(source, copy / name, follow_symlinks=False)
-        maker = git.make_private(Path(scratch) / "git", copy)
-        if names:
-            maker.run("apply", *_APPLY, stdin=work.patch)
-        moves = tuple(_move(context.project, copy, name, folder) for name in names)
-    head = repository.head.commit if repository is not None and repository.head is not None else ""
-    changed = tuple(move for move in moves if move.before != move.after or move.mode != move.was_mode)
-    return DeliveryPlan(patch_sha256=work.tree.patch_sha256, head=head, moves=changed)
-
-
-def _move(project: Path, copy: Path, name: str, folder: Path) -> FileMove:
-    before, after = project / name, copy / name
-    for path in (before, after):
-        data = _content(path)
-        if data is not None:
-            write_durably(folder / "objects" / sha256(data), data)
-    return FileMove(path=name, before=_digest(before), after=_digest(after), mode=_mode(after), was_mode=_mode(before))
-
-
 def _carry_out(context: Context, folder: Path, plan: DeliveryPlan) -> None:
     """Change every file that is not changed yet, then mark the plan as done."""
-    for move in plan.moves:
-        target = context.project / move.path
-        if state_of(move, _digest(target), undoing=plan.undoing) is not FileState.BEFORE:
-            continue
-        digest, mode = (move.before, move.was_mode) if plan.undoing else (move.after, move.mode)
-        _put(target, digest, mode, folder)
-        if plan.undoing and not digest:
-            _drop_empty_folders(target.parent, context.project)
+    carry_out(context.project, folder / OBJECTS, plan)
     if plan.moved is not None:
         move_folder(context.layout.root / plan.moved[0], context.layout.root / plan.moved[1])
     write_durably(folder / (_UNDONE if plan.undoing else _DONE), codec.to_json(plan))
     (folder / (_DONE if plan.undoing else _UNDONE)).unlink(missing_ok=True)
     (folder / _PLAN).unlink(missing_ok=True)
-
-
-def _put(target: Path, digest: str, mode: int, folder: Path) -> None:
-    if not digest:
-        target.unlink(missing_ok=True)
-        return
-    data = (folder / "objects" / digest.removeprefix("link:")).read_bytes()
-    make_folder(target.parent)
-    if digest.startswith("link:"):
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        temporary.symlink_to(os.fsdecode(data))
-        temporary.replace(target)
-        return
-    write_durably(target, data, mode=mode)
-
-
-def _drop_empty_folders(folder: Path, top: Path) -> None:
-    """Remove folders that are empty now."""
-    while folder != top and top in folder.parents:
-        try:
-            folder.rmdir()
-        except OSError:
-            return
-        folder = folder.parent
-
-
-def _touched(work: Built) -> list[str]:
-    """Every path in the patch, including both sides of a rename."""
-    if not work.patch:
-        return []
-    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
-        reader = git.make_private(Path(scratch) / "git", Path(scratch))
-        # git names only the resulting side, so ask in both directions. With -z no name is quoted.
-        both = [reader.run("apply", "--numstat", "-z", *way, "-", stdin=work.patch) for way in ((), ("-R",))]
-    rows = (row for listed in both for row in listed.split(b"\0") if row.count(b"\t") >= 2)
-    return sorted({os.fsdecode(row.split(b"\t", 2)[2]) for row in rows})
-
-
-def _content(path: Path) -> bytes | None:
-    if path.is_symlink():
-        return os.fsencode(path.readlink())
-    return path.read_bytes() if path.is_file() else None
-
-
-def _digest(path: Path) -> str:
-    data = _content(path)
-    if data is None:
-        return ""
-    return f"link:{sha256(data)}" if path.is_symlink() else sha256(data)
-
-
-def _mode(path: Path) -> int:
-    try:
-        return stat.S_IMODE(path.lstat().st_mode) if not path.is_symlink() else 0o644
-    except OSError:
-        return 0o644
 
 
 def _branch(workflow: Workflow, work: Built, repository: UserRepository, project: Path) -> Delivered:
@@ -277,11 +188,11 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
         maker.run("read-tree", *([start] if start else ["--empty"]))
         # A project may be a folder of its repository. The rest of the repository stays unchanged.
         below = _below(project, repository)
-        there = (f"--directory={below}", *_APPLY) if below else _APPLY
+        there = (f"--directory={below}", *APPLY) if below else APPLY
         alone = not work.patch or maker.succeeds("apply", "--cached", *there, stdin=work.patch)
         if not alone:
             # The work depends on changes that were not committed when the build began.
-            maker.run("apply", "--cached", *_APPLY, stdin=work.since_commit)
+            maker.run("apply", "--cached", *APPLY, stdin=work.since_commit)
         tree = maker.run("write-tree").decode().strip()
         if not alone and below:
             tree = _put_below(maker, start, below, tree)

@@ -24,7 +24,6 @@ from loopwright.loop.store import OpenedLoop
 from loopwright.loop.worker_context import Ask, WorkerContext
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import place
-from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.open_turns import end_processes, reporter_of
@@ -129,9 +128,7 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
         store=loops_of(context),
         request=context.sandbox_request,
         options=lambda sandbox: replace(context.sandbox_options_for(sandbox), keep=False, freezer=freezer),
-        confine=lambda view: choose(
-            values.sandbox.isolation, context.isolations, view, context.shell(), environment.for_step(())
-        ),
+        confine=context.confine,
         shell=context.shell(),
         setup=tuple(values.sandbox.setup),
         environment=environment,
@@ -141,6 +138,7 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
         open_agent=lambda name: context.open_agent(name or values.agents.default_for_role("builder")),
         agent_settings=context.agent_settings,
         settings=values.loop,
+        project=values.project,
         max_retries=values.run.max_retries,
         waits_for_quota=values.agents.quota == "wait",
         quota_wait_s=values.agents.quota_wait_s,
@@ -152,7 +150,6 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
         freezer=freezer,
         ask=ask,
         book=context.prompts(),
-        seal=tuple(values.workflow.seal),
         reflections=reflections_of(context),
     )
 

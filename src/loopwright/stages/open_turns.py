@@ -13,7 +13,8 @@ from loopwright.runner.meter import TurnCost, used_at_last
 from loopwright.sandbox import place
 from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow import events as e
-from loopwright.workflow.model import Cost, OpenTurn, Stage, Workflow
+from loopwright.workflow.model import Cost, OpenTurn, Workflow
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import Opened
 
 

@@ -42,7 +42,7 @@ class FailedAttempt(msgspec.Struct, frozen=True):
     def blocker(self) -> LatestBlocker:
         """The blocker card of the failure."""
         evidence = self.last.evidence
-        envelope = envelope_of(evidence, self.failure, plan="", written=[], missing=False)
+        envelope = envelope_of(evidence, self.failure, plan=None, written=[], missing=False)
         return blocker_of(envelope, evidence, self.last.folder, self.failure)
 
 
@@ -118,7 +118,7 @@ class _ReplanAsker:
         """A sandbox with a copy of the current project, and the failed run in the mailbox."""
         replanner, failed = self._replanner, self._failed
         replanner.emitter.emit(Replanning(agent.name, failed.number, failed.tries, self._needs))
-        with turn_sandbox(replanner.context, self._asking, f"{self._run_id}-replan") as turns:
+        with turn_sandbox(replanner.context, self._asking) as turns:
             shutil.copytree(failed.last.folder, turns.mailbox / "run")
             yield turns
 

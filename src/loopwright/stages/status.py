@@ -24,12 +24,13 @@ from loopwright.workflow.advice import (
     next_transition,
     what_blocks,
 )
-from loopwright.workflow.audit import audited
+from loopwright.workflow.audit import AuditLine, audited
 from loopwright.workflow.blockers import Blocker, Family
-from loopwright.workflow.build_gate import tests_sentence
+from loopwright.workflow.build_gate import as_if_signed, tests_sentence, unreached_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Amounts, Building, Cost, Flight, Workflow
+from loopwright.workflow.plan_gate import scope_of_plan
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -78,6 +79,15 @@ class WorkflowView(msgspec.Struct, frozen=True):
     takeovers: tuple[Takeover, ...]
     # A sentence on the tests of the project; empty before a verification.
     rest_of_project: str = ""
+    # A sentence on changed functions that no check reaches; empty without a coverage report.
+    unreached: str = ""
+    # The requirements with what proves each; empty before a verification.
+    requirements: tuple[AuditLine, ...] = ()
+    # The files that the plan lets the work change, if the plan names them, and those that the settings do not allow.
+    scope: tuple[str, ...] = ()
+    scope_wanted: tuple[str, ...] = ()
+    # A sentence if the settings let agents reach the person's session.
+    weak_isolation: str = ""
 
     @property
     def usd_per_requirement(self) -> float | None:
@@ -101,6 +111,9 @@ class WorkflowView(msgspec.Struct, frozen=True):
             "revision": workflow.revision,
             "readiness": readiness_document(self.standing.readiness),
             "authorization": authorizations(workflow, self.standing),
+            "requirements": [_proof(line) for line in self.requirements],
+            "unreached_functions": list(workflow.verification.unreached) if workflow.verification is not None else [],
+            "flags": list(workflow.verification.flags) if workflow.verification is not None else [],
             "evidence_chain": [msgspec.to_builtins(link) for link in self.chain],
             "decisions": [msgspec.to_builtins(decision) for decision in workflow.decisions],
             "cost": {
@@ -115,6 +128,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
             "origin": msgspec.to_builtins(workflow.origin),
             "autopilot": self.flight.document() if self.flight is not None else None,
             "recommended_next_action": self.next,
+            **({"scope": {"planned": self.scope, "wanted": self.scope_wanted}} if self.scope else {}),
+            **({"weak_isolation": self.weak_isolation} if self.weak_isolation else {}),
         }
 
 
@@ -131,6 +146,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
     workflow, facts, standing = snapshot.workflow, snapshot.facts, snapshot.standing
     loops = loops_for(context, workflow)
     spent = spent_on(workflow, loops)
+    requirements = _requirements(workflow, facts)
     return WorkflowView(
         workflow=workflow,
         standing=standing,
@@ -141,12 +157,23 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         usd=spent.usd,
         tokens=spent.tokens,
         turns=spent.turns,
-        verified=_verified(workflow, facts),
+        verified=sum(line.status == "covered" for line in requirements),
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
         takeovers=takeovers_of(workflow, loops),
         rest_of_project=tests_sentence(workflow.verification, facts.gates),
+        unreached=unreached_sentence(workflow.verification),
+        requirements=requirements,
+        scope=(*(facts.readable_slices.scope or ()), *facts.readable_slices.scope_wanted),
+        scope_wanted=scope_of_plan(facts).wider,
+        weak_isolation=_weak_isolation(context),
     )
+
+
+def _weak_isolation(context: Context) -> str:
+    if not context.settings.values.sandbox.allow_weak:
+        return ""
+    return "sandbox.allow_weak is set: while you watch, agents may work although they could reach your session"
 
 
 def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:
@@ -211,8 +238,19 @@ def refresh(context: Context, slugs: Iterable[str]) -> None:
             view_workflow(context, slug)
 
 
-def _verified(workflow: Workflow, facts: Facts) -> int:
+def _requirements(workflow: Workflow, facts: Facts) -> tuple[AuditLine, ...]:
+    """Each requirement with what proves it."""
     if workflow.verification is None or not isinstance(facts.slices, Slices):
-        return 0
-    lines = audited(workflow, facts).checklist
-    return sum(line.source == "approved-plan" and line.status == "covered" for line in lines)
+        return ()
+    return audited(as_if_signed(workflow), facts).requirements
+
+
+def _proof(line: AuditLine) -> dict[str, Any]:
+    return {
+        "id": line.id,
+        "requirement": line.requirement,
+        "status": line.status,
+        "grade": line.grade,
+        "proof": line.proof,
+        "unaltered": line.unaltered,
+    }

@@ -115,6 +115,8 @@ class Project:
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
+            # What runs must not depend on how busy the machine is.
+            "LOOPWRIGHT_LOOP_SIDE_BY_SIDE": "never",
         }
         start = dict(files or {"README": "a project\n"})
         if templates is None or not commit:

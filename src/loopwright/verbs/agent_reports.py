@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.mailbox import SELF_REPORT, DecisionRequest, write_file
+from loopwright.agents.mailbox import SELF_REPORT, DecisionRequest, scope_problem, write_file
 from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -45,11 +45,24 @@ def note_progress(context: Context, work: WorkReference, text: str, *, by: str =
         return opened.apply(e.ProgressNoted(text=note, by=by), AGENT)
 
 
-def request_decision(context: Context, work: WorkReference, question: str, options: tuple[str, ...]) -> Decision:
-    """Ask a person, and hold the loop until a person answers. A known question is not asked again."""
+def request_decision(
+    context: Context,
+    work: WorkReference,
+    question: str,
+    options: tuple[str, ...],
+    scope_wanted: tuple[str, ...] = (),
+) -> Decision:
+    """Ask a person, and hold the loop until a person answers. A known question is not asked again.
+
+    `scope_wanted` are paths and globs that the agent asks to change in addition to its scope.
+    """
+    for pattern in scope_wanted:
+        if (wrong := scope_problem(pattern)) is not None:
+            raise WrongUsage(wrong, hint="name files of the project, such as Makefile or config/**")
     request = DecisionRequest(
         question=_checked_text(context, "the question", question),
         options=tuple(_checked_text(context, "an option", option) for option in options),
+        scope_wanted=tuple(_checked_text(context, "a path", pattern) for pattern in scope_wanted),
     )
     loop_id = _loop_of(context, work)
     with loops_of(context).changing(loop_id) as opened:

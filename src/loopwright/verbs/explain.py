@@ -22,11 +22,13 @@ _ERRORS = (
     ("INVALID_PLAN", "1", "the plan is unreadable or invalid", "fix the listed lines"),
     ("SANDBOX_CREATE_FAILED", "1", "worktree and copy both failed", "read both reasons in the message"),
     ("ISOLATION_UNAVAILABLE", "1", "strict isolation is set, but this machine lacks it", "loopwright doctor"),
+    ("isolation_too_weak", "1", "an agent could reach your session and act as you", "loopwright doctor"),
     ("STEP_FAILED", "1", "an exit code is not 0, a check failed, or a step timed out", "read the blocker card"),
     ("SECRET_LEAK", "99", "a secret in plan, output or change", "remove the secret; it was not stored"),
     ("SANDBOX_ESCAPE", "98", "the cwd of a step is outside the sandbox", "fix the plan"),
     ("LATCHED", "1", "an earlier failure needs a person", "loopwright unlatch"),
     ("MAX_RETRIES", "1", "--replan-with reached its limit", "read the blocker card and decide"),
+    ("REPLAN_UNPROVEN", "14", "a new plan passed without steps that had failed", "compare the plans and decide"),
     ("INTERRUPTED", "130 / 143", "SIGINT / SIGTERM", "loopwright run"),
     ("STORAGE_FAILED", "1", "the disk is full or read-only", "free space; loopwright gc"),
     ("DAMAGED_FILE", "1", "a file of Loopwright is damaged", "loopwright doctor --fix"),
@@ -104,8 +106,14 @@ def _settings() -> Table:
 
 
 def _ambiguity() -> Table:
-    rows = [{"part": f"{name} is empty", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
-    return [*rows, {"part": "open questions, by their share of all questions", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
+    rows = [
+        {"part": f"{name} is empty or repeats another section", "share": f"{weight:.2f}"}
+        for name, weight in SECTION_WEIGHTS.items()
+    ]
+    return [
+        *rows,
+        {"part": "open questions and answers that do not count, by their share", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"},
+    ]
 
 
 def _blocker(family: Family) -> dict[str, str]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from loopwright.errors import WrongUsage
+from loopwright.judging.project_files import find_project_files
+from loopwright.kernel import git
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import create_exclusively, shown
+from loopwright.sandbox import place
+from loopwright.sandbox.model import SandboxView
 from loopwright.stages.context import Context
 from loopwright.workspace.detect import Detected, detect
 from loopwright.workspace.layout import record_choice
@@ -24,8 +31,17 @@ class Initialised(msgspec.Struct, frozen=True):
     kept: tuple[Path, ...]
 
 
-def init(context: Context) -> Initialised:
-    """Write the files that do not exist yet."""
+def reachable_session(context: Context) -> tuple[str, ...]:
+    """What of the person's session an agent could reach on this machine; empty if the isolation holds."""
+    owned = place.claim(context.sandbox_root(), context.project, "init")
+    try:
+        return context.confine(SandboxView(owned.place, context.project, context.sandbox_root()))[1].reachable
+    finally:
+        owned.close(keep=False)
+
+
+def init(context: Context, *, allows_weak: bool = False) -> Initialised:
+    """Write the files that do not exist yet. `allows_weak` stores that the person accepts weak isolation."""
     if context.project == context.layout.home:
         raise WrongUsage(
             f"{shown(context.project)} is your home folder, not a project",
@@ -35,7 +51,7 @@ def init(context: Context) -> Initialised:
     written: list[Path] = []
     kept: list[Path] = []
     for path, text in (
-        (context.layout.config, _config(context, detected)),
+        (context.layout.config, _config(context, detected, allows_weak=allows_weak)),
         (context.layout.plan, _plan(detected, stamp(context.clock()))),
     ):
         (written if create_exclusively(path, text.encode()) else kept).append(path)
@@ -43,9 +59,10 @@ def init(context: Context) -> Initialised:
     return Initialised(context.project, detected, tuple(written), tuple(kept))
 
 
-def _config(context: Context, detected: Detected) -> str:
+def _config(context: Context, detected: Detected, *, allows_weak: bool) -> str:
     provide = ", ".join(f'"{folder}"' for folder in detected.provide)
     setup = ", ".join(f'"{command}"' for command in detected.setup)
+    source = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in source_of(context))
     return (
         "# Settings of this workspace. `loopwright settings` shows every value and its origin;\n"
         "# `loopwright explain settings` lists every key.\n\n"
@@ -54,11 +71,31 @@ def _config(context: Context, detected: Detected) -> str:
         "# Folders that steps need and that are not in git: mounted read-only.\n"
         f"provide = [{provide}]\n"
         "# Commands that run once in each new sandbox.\n"
-        f"setup = [{setup}]\n\n"
-        "[loop]\n"
-        "# The command that decides whether the work is right.\n"
+        f"setup = [{setup}]\n"
+        "# Whether agents may work although they could reach your session, while you watch in a terminal.\n"
+        f"allow_weak = {str(allows_weak).lower()}\n\n"
+        "[project]\n"
+        "# Source files: the work may change them. Tests and documents are found by the usual names.\n"
+        f"source = [{source}]\n"
+        "# The command that tests the project: it decides whether the work is right.\n"
         f'test_command = "{detected.test_command}"\n'
     )
+
+
+def source_of(context: Context) -> tuple[str, ...]:
+    """The patterns of the project's source files, by the names of its files."""
+    repository = context.repository()
+    root = context.project
+    tracked = git.query("ls-files", "-z", cwd=root).stdout if repository is not None else b""
+    names = [os.fsdecode(name) for name in tracked.split(b"\0") if name]
+    return find_project_files(names or _files_in(root)).source
+
+
+def _files_in(root: Path) -> Iterator[str]:
+    """The files of a project without a repository, or without a commit."""
+    for folder, below, files in os.walk(root):
+        below[:] = [name for name in below if not name.startswith(".") and name not in ("node_modules", "venv")]
+        yield from (os.path.relpath(Path(folder) / name, root) for name in files)
 
 
 def _plan(detected: Detected, now: str) -> str:

@@ -10,13 +10,15 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.errors import Latched, LoopwrightError, MaxRetries
+from loopwright.errors import Latched, LoopwrightError, MaxRetries, ReplanUnproven
 from loopwright.evidence.model import Evidence, ReplanTurn
-from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
+from loopwright.evidence.store import EVIDENCE, PATCH, PLAN, SUMMARY
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation, wait_for_request
-from loopwright.plan.parse import read_plan_file
+from loopwright.plan.kept_steps import dropped_steps
+from loopwright.plan.model import Step
+from loopwright.plan.parse import parse_plan, read_plan_file
 from loopwright.runner.events import Emitter, GaveUp, Listener, ignore
 from loopwright.runner.latch import Latch, clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
@@ -105,6 +107,7 @@ def _replan_and_run(
     seen = {first.evidence.plan_source_hash}
     attempts = [first.evidence.run_id]
     last, plan, recorded_turns = first, _plan_in(path) or b"", 0
+    required, dropped = _not_passed(plan, first.evidence), tuple[str, ...]()
     for number in range(1, tries + 1):
         if last.failure is None or not can_be_replanned(last.failure):
             break
@@ -120,7 +123,9 @@ def _replan_and_run(
         plan = answer
         seen.add(sha256(plan))
         _clear_own_latch(context, attempts)
-        _keep_plan(context, path, plan)
+        dropped = _dropped(required, plan)
+        if not dropped:
+            _keep_plan(context, path, plan)
         last = _once(context, path, partial(bytes, plan), emitter, cancellation, replanner.turns, recorded_turns)
         recorded_turns = len(replanner.turns)
         attempts.append(last.evidence.run_id)
@@ -129,6 +134,8 @@ def _replan_and_run(
         _clear_own_latch(context, attempts)
         failure = _give_up(context, path, last, failure, tries, replanner.turns)
         emitter.emit(GaveUp(last.evidence.run_id, tries, failure.code, failure.message, failure.hint))
+    elif failure is None and dropped:
+        failure = _unproven(context, path, last, dropped, replanner.turns)
     return RunReport(last.evidence, last.folder, failure, tuple(attempts))
 
 
@@ -167,7 +174,8 @@ def settle(
     if failure is not None and failure.code != "LATCHED":
         written.append(str(layout.blocker))
     missing = failure is not None and failure.code == "MISSING_PLAN"
-    envelope = envelope_of(evidence, failure, plan=_name(context, path), written=written, missing=missing)
+    plan = context.tools().redactor.clean(_name(context, path))
+    envelope = envelope_of(evidence, failure, plan=plan, written=written, missing=missing)
     # The latch first and the result last: if the result is older than the latch, the next start knows of a crash.
     if failure is not None and latches(failure.code) and context.settings.values.run.latch:
         latch(context, evidence.run_id, f"{failure.code}: {_first_line(failure)}")
@@ -179,6 +187,37 @@ def settle(
 
 def _first_line(failure: Failure) -> str:
     return " ".join(failure.message.text.splitlines()[:2])
+
+
+def _not_passed(plan: bytes, evidence: Evidence) -> tuple[Step, ...]:
+    """The steps of the first plan that failed, or could not run because another step failed."""
+    passed = {step.id for step in evidence.steps if step.outcome == "passed"}
+    try:
+        return tuple(step for step in parse_plan(plan, "plan").steps if step.id not in passed)
+    except LoopwrightError:
+        return ()
+
+
+def _dropped(required: tuple[Step, ...], plan: bytes) -> tuple[str, ...]:
+    try:
+        return dropped_steps(required, parse_plan(plan, "plan"))
+    except LoopwrightError:
+        return ()  # an invalid plan fails by itself
+
+
+def _unproven(
+    context: Context, path: Path, last: Finished, dropped: tuple[str, ...], replanning: Sequence[ReplanTurn]
+) -> Failure:
+    """The failure of a run that passed because its plan lacks what had failed; a person decides."""
+    steps, new_plan = ", ".join(dropped), shown(last.folder / PLAN)
+    problem = ReplanUnproven(
+        f"the new plan passed, but it lacks steps that had not passed, or changes their commands or checks: {steps}",
+        hint=f"compare {new_plan} with your plan; to accept it: `loopwright unlatch`, then "
+        f"`loopwright run --plan {new_plan}`",
+    )
+    failure = Failure(problem.code, context.tools().redactor.clean(problem.message), problem.hint)
+    settle(context, path, last, failure, replanning)
+    return failure
 
 
 def _give_up(

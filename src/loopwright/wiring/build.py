@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -40,5 +41,6 @@ def build_context(
         isolations=ISOLATIONS,
         open_agent=lambda name: open_agent(name, workspace.settings, workspace.layout.root, environment),
         known_agents=lambda: tuple(known_agents(workspace.settings, workspace.layout.root, environment)),
+        is_attended=all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)),
         prompts=cache(lambda: open_book(workspace.layout, workspace.settings.values)),
     )

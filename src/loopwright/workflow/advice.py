@@ -15,11 +15,11 @@ from loopwright.workflow.model import (
     Archived,
     Done,
     NotRequested,
-    Stage,
     Transition,
     UsedApproval,
     Workflow,
 )
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Standing, status_of, void_parts
 
 
@@ -63,6 +63,8 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
         return f"loopwright archive {slug}"
     if transition.is_rollback and workflow.review is not None and workflow.review.unasked:
         return f"loopwright review {slug} --reviewer …"
+    if transition is Transition.BUILD_REVIEW and standing.is_rejected(transition.target):
+        return f"loopwright build {slug}"
     approval = workflow.approval(transition.key)
     is_consented = isinstance(approval, Approved) and approval.transition is transition
     # No command uses the last approval: if the delivery failed, a person approves again.

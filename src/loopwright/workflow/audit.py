@@ -9,13 +9,17 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.kernel import codec
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.model import Archived, Signature, Workflow
 from loopwright.workflow.slices import Check, Slice, Slices
-from loopwright.workflow.verification import Verification
+from loopwright.workflow.verification import RULES, Verification
 
+# The grade of archived work that was judged before the current rules.
+OLD_RULES = "old rules"
 Source = Literal["approved-plan", "test-spec", "review-rework", "vertical-slice"]
 
 
@@ -27,6 +31,11 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
     requirement: str
     status: Literal["covered", "missing"]
     evidence: tuple[str, ...] = ()
+    # What the proof of a requirement rests on: tests, command, person or old rules. Empty: nothing proves it.
+    grade: str = ""
+    proof: str = ""
+    # Whether nothing in the checks that prove it could be altered to see them fail.
+    unaltered: bool = False
 
 
 class Audit(msgspec.Struct, frozen=True):
@@ -40,6 +49,16 @@ class Audit(msgspec.Struct, frozen=True):
         return tuple(line for line in self.checklist if line.status == "missing")
 
     @property
+    def unproven(self) -> tuple[AuditLine, ...]:
+        """Requirements whose checks pass and prove nothing: they passed before the work, too."""
+        return tuple(line for line in self.requirements if line.status == "covered" and not line.grade)
+
+    @property
+    def requirements(self) -> tuple[AuditLine, ...]:
+        """The lines of the requirements."""
+        return tuple(line for line in self.checklist if line.source == "approved-plan")
+
+    @property
     def status(self) -> Literal["passed", "blocked"]:
         """The status in the contract's terms."""
         return "passed" if self.checklist and not self.missing else "blocked"
@@ -47,6 +66,14 @@ class Audit(msgspec.Struct, frozen=True):
     def covers(self, requirement: str) -> bool:
         """Whether a requirement (`domain: name`) has evidence."""
         return any(line.requirement == requirement and line.status == "covered" for line in self.checklist)
+
+
+def proof_line(line: AuditLine, catalogue: Catalogue = ENGLISH) -> str:
+    """A requirement with its grade and what proves it, for people."""
+    grade = line.grade or catalogue.message("unproven")
+    why = f": {catalogue.translate(line.proof)}" if line.proof else ""
+    note = catalogue.message("; nothing in it could be altered to see it fail") if line.unaltered else ""
+    return f"{line.id} {line.requirement} [{grade}]{why}{note}"
 
 
 def audited(workflow: Workflow, facts: Facts) -> Audit:
@@ -64,8 +91,8 @@ def signed_digest(piece: Slice, verification: Verification | None) -> str:
     return f"{piece.digest}@{verification.tree if verification is not None else ''}"
 
 
-def immune_digest(name: str, verification: Verification) -> str:
-    """What a signature on a check that can't fail covers: the check on that tree."""
+def check_digest(name: str, verification: Verification) -> str:
+    """What a signature on a check that proves nothing covers: the check on that tree."""
     return f"{name}@{verification.tree}"
 
 
@@ -84,7 +111,9 @@ def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[
         for name in names:
             number += 1
             full = f"{domain}: {name}"
-            yield _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown_by(full, slices), verified))
+            shown = shown_by(full, slices)
+            line = _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown, verified))
+            yield _graded(line, workflow, shown, verified)
     for piece in slices.slices:
         yield _line(piece.id, "vertical-slice", f"{piece.id} {piece.title}", _of_slices(workflow, (piece,), verified))
     for check in slices.checks:
@@ -95,6 +124,36 @@ def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[
         is_newer = verified is not None and verified.tree != review.tree
         proof = (f"tree {verified.tree[:12]} was verified after the review",) if verified and is_newer else None
         yield _line("REWORK", "review-rework", review.rationale or "the changes that the review asked for", proof)
+
+
+def requirement_digest(line: AuditLine, verification: Verification | None) -> str:
+    """What a signature on a requirement covers: the requirement on the tree that the person could see."""
+    return f"{line.requirement}@{verification.tree if verification is not None else ''}"
+
+
+def _graded(line: AuditLine, workflow: Workflow, slices: tuple[Slice, ...], verified: Verification | None) -> AuditLine:
+    """The line with what proves it: the best grade of its checks, or a person."""
+    if line.status == "missing" or verified is None:
+        return line
+    if verified.rules != RULES and isinstance(workflow.at, Archived):
+        # Work that is not archived is judged again.
+        return replace(line, grade=OLD_RULES)
+    names = [check.id for piece in slices for check in piece.checks if check.id in verified.checks]
+    proving = [name for name in names if verified.checks[name].grade]
+    altered = [name for name in proving if name not in verified.unaltered]
+    for grade in ("tests", "command"):
+        for name in altered or proving:
+            if verified.checks[name].grade == grade:
+                return replace(line, grade=grade, proof=verified.checks[name].proof, unaltered=not altered)
+    unjudged = {check_digest(name, verified) for name in names if not verified.checks[name].base_judged}
+    by = next((s.by for s in workflow.signatures if _covers(s, line, verified) or s.digest in unjudged), None)
+    if by is None and any(piece.type == "HITL" for piece in slices):
+        by = "a person"  # without the signature the line would be missing
+    return replace(line, grade="person", proof=f"signed by {by}") if by is not None else line
+
+
+def _covers(signature: Signature, line: AuditLine, verified: Verification) -> bool:
+    return signature.what == line.id and signature.digest == requirement_digest(line, verified)
 
 
 def _line(name: str, source: Source, requirement: str, evidence: tuple[str, ...] | None) -> AuditLine:

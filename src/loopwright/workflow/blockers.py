@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, auto
 
 import msgspec
 
@@ -14,12 +14,29 @@ _CLARIFY = "loopwright clarify {slug}"
 _BACK = "loopwright approve {slug} --from review --to {target}"
 
 
+class Stops(Enum):
+    """The approvals that a blocker stops."""
+
+    EVERYONE = auto()
+    # A person may approve in spite of it. A policy may not.
+    POLICY = auto()
+
+
+_POLICY = Stops.POLICY
+
+
 # fmt: off
 class Family(Enum):
-    """A kind of blocker: its code, a sentence and the next command. A code that ends with `_` gets a suffix."""
+    """A kind of blocker: its code, a sentence and the next command. A code that ends with `_` gets a suffix.
+
+    A family with `Stops.POLICY` stops only the approval of a policy: the approval of a person answers it.
+    """
 
     UNRESOLVED_AMBIGUITY = (
         "unresolved_ambiguity", "open questions: {count} ({items})", 'loopwright answer {slug} {first} "…"',
+    )
+    ANSWER_NOT_ACCEPTED = (
+        "answer_not_accepted_", "the answer to {item} does not count: {why}", 'loopwright answer {slug} {item} "…"',
     )
     CLARIFY_CURRENT_ROUND_REQUIRED = ("clarify_current_round_required", "the idea was not clarified yet", _CLARIFY)
     CLARIFY_MAX_ROUNDS_EXCEEDED = (
@@ -44,7 +61,7 @@ class Family(Enum):
         "approval_void_", "the approval of {transition} is void, because these parts changed: {changed}", _APPROVE,
     )
     APPROVAL_MISSING = ("approval_missing_", "{transition} is not approved yet", _APPROVE)
-    APPROVAL_REJECTED = ("approval_rejected_", "{by} rejected {transition}: {reason}", _APPROVE)
+    APPROVAL_REJECTED = ("approval_rejected_", "{by} rejected {transition}: {reason}", _APPROVE, _POLICY)
     ARCHITECT_REVIEW_INCOMPLETE = (
         "architect_review_incomplete", "the architect has not reviewed the current plan", _AGAIN,
     )
@@ -81,6 +98,11 @@ class Family(Enum):
         "vacuous_check_", "the check {name} passes {when}: `{command}`", "make it fail without the work: {mend}",
     )
     NEGATIVE_CONTROL_MISSING = ("negative_control_missing_", "the check {name} did not run on the base yet", _AGAIN)
+    SCOPE_WANTED = (
+        "scope_wanted_",
+        "the plan wants to change {pattern}, which project.source does not allow: a person must approve it",
+        "loopwright approve {slug} --from plan --to build", _POLICY,
+    )
     DECISION_REQUIRED = (
         "decision_required_", "an agent asked {name}: {question}", 'loopwright answer {slug} {name} "…"',
     )
@@ -94,16 +116,55 @@ class Family(Enum):
         ),
         _BUILD_AGAIN,
     )
+    TESTS_UNREAD = (
+        "tests_unread",
+        (
+            "the project's tests failed before the work (run {base_run}) and fail now (run {run}), and no report tells "
+            "which: a person must look, or set a project.test_command that reports its tests"
+        ),
+        'loopwright sign {slug} {what} --note "…"',
+    )
     ARCHITECT = ("architect_", "the architect's verdict on the build is '{status}'", _BUILD_AGAIN)
     DESLOP = ("deslop_", "the result of tidying up is '{status}'", _BUILD_AGAIN)
     REGRESSION = ("regression_", "checks after tidying up: {status}", _BUILD_AGAIN)
     DELEGATION_ACTIVE = (
         "delegation_active_", "{name} is delegated and not finished: {scope}", "wait for it, or close it in the ledger",
     )
+    CHANGED_TEST = (
+        "changed_test_",
+        (
+            "the checks pass only with the work's change to the test {path}: a person must compare the old test with "
+            "the new test"
+        ),
+        'loopwright sign {slug} --protected --note "…"',
+    )
+    UNPROVEN_REQUIREMENT = (
+        "unproven_requirement_",
+        "no check failed before the work and passes now for {name} ({requirement})",
+        'add such a check to the plan, or a person signs: loopwright sign {slug} {name} --note "…"',
+    )
+    UNALTERED_PROOF = (
+        "unaltered_proof_",
+        (
+            "the proof of {name} ({requirement}) rests on checks that could not be altered to see them fail: "
+            "a person must look at them"
+        ),
+        _APPROVE, _POLICY,
+    )
+    BASE_NOT_JUDGED = (
+        "base_not_judged_",
+        (
+            "{name} did not come to its end before the work (run {run}), so nothing is compared: "
+            "correct it, or a person signs"
+        ),
+        'loopwright sign {slug} {name} --note "…"',
+    )
+    NOTHING_CHANGED = ("nothing_changed", "the work changed no file", _BUILD_AGAIN)
+    JUDGING_RULES_CHANGED = (
+        "judging_rules_changed", "the judging rules changed since this work was judged", _BUILD_AGAIN,
+    )
     SEALED_FILE_CHANGED = (
-        "sealed_file_changed_",
-        "the work changed the protected file {path}, which decides whether the work passes: a person must look at it",
-        'loopwright sign {slug} {path} --note "…"',
+        "sealed_file_changed_", "the work {did} the protected file {path}; {why}: a person must look at it", "{way}",
     )
     COMPLETION_AUDIT_BLOCKED = ("completion_audit_blocked", "no evidence that these are done: {missing}", _BUILD_AGAIN)
     COMPLETION_AUDIT_MISSING_EVIDENCE = (
@@ -126,6 +187,16 @@ class Family(Enum):
     REVIEW_REWORK_REQUIRED = ("review_rework_required", "the build must be fixed: {why}", _BACK)
     PLAN_REWORK_REQUIRED = ("plan_rework_required", "the plan must be fixed: {why}", _BACK)
     CLARIFY_REWORK_REQUIRED = ("clarify_rework_required", "the spec must be fixed: {why}", _BACK)
+    RISK_ABOVE_FLOOR = ("risk_above_floor", "a person must decide about this risk: {why}", _APPROVE, _POLICY)
+    EVIDENCE_CHANGED = (
+        "evidence_changed_", "the run {run} no longer proves anything: {why}", "loopwright verify {run}",
+    )
+    SPEC_UNCHANGED = (
+        "spec_unchanged", "the review sent the spec back, and the spec has not changed since: {why}", _CLARIFY,
+    )
+    PLAN_UNCHANGED = (
+        "plan_unchanged", "the review sent the plan back, and the plan has not changed since: {why}", _AGAIN,
+    )
     WORKFLOW_NOT_DONE = (
         "workflow_not_done", "the workflow is at {stage}; only a change that is done can be archived",
         "loopwright status {slug}",
@@ -135,10 +206,11 @@ class Family(Enum):
     )
 
     # fmt: on
-    def __init__(self, code: str, message: str, next_command: str) -> None:
+    def __init__(self, code: str, message: str, next_command: str, stops: Stops = Stops.EVERYONE) -> None:
         self.code = code
         self.message = message
         self.next = next_command
+        self.stops = stops
 
 
 class Blocker(msgspec.Struct, frozen=True):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.workflow.audit import audited, immune_digest
+from msgspec.structs import replace
+
+from loopwright.workflow.audit import audited, check_digest
 from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents.page import Value
 from loopwright.workflow.documents.record import Record
@@ -13,7 +15,7 @@ from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import few
-from loopwright.workflow.verification import Verification
+from loopwright.workflow.verification import RULES, Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
 
@@ -26,12 +28,16 @@ def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             yield blocker(
                 Family.DECISION_REQUIRED, decision.id, slug=slug, name=decision.id, question=decision.question
             )
+    # With a signature the protected changes are part of the work: the other conditions are about that.
+    open_changes, workflow = tuple(_protected(workflow)), as_if_signed(workflow)
     yield from _lanes(workflow, facts)
     yield from broken_tests(workflow)
     for delegation in facts.ledger.blocking:
         yield blocker(Family.DELEGATION_ACTIVE, delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
+    yield from open_changes
     yield from _sealed(workflow)
     yield from _immune(workflow)
+    yield from _unjudged(workflow)
     yield from _audit(workflow, facts)
     if facts.record_status != "complete":
         yield blocker(Family.EXECUTION_RECORD, facts.record_status, slug=slug, why=_missing(facts))
@@ -52,30 +58,84 @@ def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(_AGAINST[lane], status, slug=slug, status=status)
 
 
+_OUTCOMES = {
+    "passes_without": "the checks pass without this change, and `sign --without-protected` leaves it out",
+    "passes_only_with": "the checks pass only with this change",
+    "fails_with": "the checks fail with this change, and `sign --without-protected` leaves it out",
+}
+
+
+def _protected(workflow: Workflow) -> Iterator[Blocker]:
+    """Protected changes that no person has signed or left out."""
+    protected = workflow.verification.protected if workflow.verification is not None else None
+    if protected is None or protected.decision != "open":
+        return
+    slug = workflow.slug
+    way = f'loopwright sign {slug} --protected --note "…"'
+    for path, did in protected.files.items():
+        if protected.outcome == "passes_only_with" and path in protected.test_files:
+            yield blocker(Family.CHANGED_TEST, path, slug=slug, path=path)
+        else:
+            why = _OUTCOMES[protected.outcome]
+            yield blocker(Family.SEALED_FILE_CHANGED, path, path=path, did=did, why=why, way=way)
+
+
+def as_if_signed(workflow: Workflow) -> Workflow:
+    """The workflow with its protected changes, if the checks pass only with them and no person has left them out."""
+    verified = workflow.verification
+    protected = verified.protected if verified is not None else None
+    if verified is None or protected is None or protected.outcome != "passes_only_with":
+        return workflow
+    return replace(workflow, verification=verified.decided("signed"))
+
+
 def _sealed(workflow: Workflow) -> Iterator[Blocker]:
     """A changed judge may be right; a person must look at it."""
     for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
         if not workflow.is_signed(path, digest):
-            yield blocker(Family.SEALED_FILE_CHANGED, path, slug=workflow.slug, path=path)
+            why = "its code may decide by itself what the checks say"
+            way = f'loopwright sign {workflow.slug} {path} --note "…"'
+            yield blocker(Family.SEALED_FILE_CHANGED, path, path=path, did="changed", why=why, way=way)
 
 
 def _immune(workflow: Workflow) -> Iterator[Blocker]:
     """A check that can no longer fail proves nothing."""
     verified = workflow.verification
     for name in verified.immune if verified is not None else ():
-        if verified is None or workflow.is_signed(name, immune_digest(name, verified)):
+        if verified is None or workflow.is_signed(name, check_digest(name, verified)):
             continue
         yield blocker(
             Family.VACUOUS_CHECK, name, name=name, command=f"see the run {workflow.slug}-broken-judges",
-            when="even when its own tests are made to fail: something in the work keeps it from failing",
+            when="even when its own tests are made to fail, or the changed functions raise",
             mend=f'look at what the work does to the check, then loopwright sign {workflow.slug} {name} --note "…"',
         )  # fmt: skip
 
 
+def _unjudged(workflow: Workflow) -> Iterator[Blocker]:
+    """Checks and project tests that did not come to their end on the base: they count as no tests."""
+    verified = workflow.verification
+    if verified is None:
+        return
+    for name, run in verified.checks.items():
+        if not run.base_judged and not workflow.is_signed(name, check_digest(name, verified)):
+            control = workflow.controls.get(name)
+            base_run = control.run_id if control is not None else run.run_id
+            yield blocker(Family.BASE_NOT_JUDGED, name, slug=workflow.slug, name=name, run=base_run)
+    tests = verified.tests
+    if tests is not None and not tests.base_judged and not workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
+        run_id = tests.base_run_id
+        yield blocker(Family.BASE_NOT_JUDGED, PROJECT_TESTS, slug=workflow.slug, name=PROJECT_TESTS, run=run_id)
+
+
 def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    if workflow.verification is None:
+    verified = workflow.verification
+    if verified is None:
         yield blocker(Family.COMPLETION_AUDIT_NOT_RUN, slug=workflow.slug)
         return
+    if verified.rules != RULES:
+        yield blocker(Family.JUDGING_RULES_CHANGED, slug=workflow.slug)
+    elif verified.is_empty:
+        yield blocker(Family.NOTHING_CHANGED, slug=workflow.slug)
     if not isinstance(facts.slices, Slices):
         return
     audit = audited(workflow, facts)
@@ -83,6 +143,16 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         missing = ", ".join(f"{line.id} ({line.requirement[:60]})" for line in audit.missing[:4])
         yield blocker(Family.COMPLETION_AUDIT_BLOCKED, slug=workflow.slug, missing=missing)
         yield blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=missing)
+    for line in audit.unproven:
+        yield blocker(
+            Family.UNPROVEN_REQUIREMENT, line.id, slug=workflow.slug, name=line.id, requirement=line.requirement
+        )
+    for line in audit.requirements:
+        if line.unaltered:
+            yield blocker(
+                Family.UNALTERED_PROOF, line.id, slug=workflow.slug, name=line.id, requirement=line.requirement,
+                origin="build", target="review",
+            )  # fmt: skip
 
 
 def _missing(facts: Facts) -> str:
@@ -121,16 +191,20 @@ PROJECT_TESTS = "project-tests"
 
 
 def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
-    """Tests that passed before the work and fail now, until they pass or a person signs for this tree."""
+    """Tests that the work broke or may have broken, until they pass or a person signs for this tree."""
     verified = workflow.verification
     tests = verified.tests if verified is not None else None
-    if verified is None or tests is None or not tests.broken:
+    if verified is None or tests is None or workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
         return
-    if not workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
+    if tests.broken:
         yield blocker(
             Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=few(tests.names, tests.broken),
             run=tests.run_id, what=PROJECT_TESTS,
         )  # fmt: skip
+    elif tests.is_unread:
+        yield blocker(
+            Family.TESTS_UNREAD, slug=workflow.slug, base_run=tests.base_run_id, run=tests.run_id, what=PROJECT_TESTS
+        )
 
 
 def tests_digest(verification: Verification) -> str:
@@ -138,18 +212,30 @@ def tests_digest(verification: Verification) -> str:
     return f"{PROJECT_TESTS}@{verification.tree}"
 
 
+def unreached_sentence(verification: Verification | None) -> str:
+    """The changed functions that no check reaches, in a sentence; empty if there are none, or nothing is known."""
+    names = verification.unreached if verification is not None else ()
+    return f"changed functions that no check reaches: {few(names)}" if names else ""
+
+
 def tests_sentence(verification: Verification | None, gates: Gates) -> str:
     """How the rest of the project was tested, in a sentence; empty before a verification."""
     if verification is None:
         return ""
     tests = verification.tests
-    if tests is None and not gates.has_test_command:
-        return "the rest of the project was not tested: loop.test_command is not set"
+    if tests is None and gates.is_untested:
+        return "nothing checks the rest of the project: project.test_command is not set"
     if tests is None:
         return "the project's tests did not run on this work"
+    if not tests.base_judged:
+        return f"the project's tests did not come to their end before the work (run {tests.base_run_id})"
     if tests.broken:
         names = few(tests.names, tests.broken)
         return f"project tests that passed before the work now fail (run {tests.run_id}): {names}"
+    if tests.is_unread:
+        return (
+            f"the project's tests failed before the work and fail now (run {tests.run_id}), and no report tells which"
+        )
     if not tests.decides:
         return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
     return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"

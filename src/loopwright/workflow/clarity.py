@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
+from loopwright.workflow.answer_rules import sections_without_content, unaccepted_answers
 from loopwright.workflow.documents import spec as s
-from loopwright.workflow.documents.spec import AmbiguityItem, Spec
+from loopwright.workflow.documents.spec import Spec
 
 # Weights by the harm that a gap does later; the sum is 1.
 SECTION_WEIGHTS: Mapping[str, float] = {
@@ -38,11 +39,17 @@ class Score(msgspec.Struct, frozen=True):
         return ", ".join(f"{name}: {share:.2f}" for name, share in self.parts[:4]) or "no open points"
 
 
-def ambiguity(spec: s.Spec, *, reported: float | None = None, floor: float = 0.0) -> Score:
-    """The score of a spec."""
-    parts = {f"{name} is empty": weight for name, weight in SECTION_WEIGHTS.items() if not spec.is_filled(name)}
+def ambiguity(
+    spec: s.Spec, *, reported: float | None = None, floor: float = 0.0, unjudged: Collection[str] = ()
+) -> Score:
+    """The score of a spec. `unjudged` are answers that the agent has not judged yet: they count as open."""
+    empty = sections_without_content(spec, SECTION_WEIGHTS)
+    parts = {why: SECTION_WEIGHTS[name] for name, why in empty.items()}
     if spec.items:
-        parts["open questions"] = OPEN_ITEMS_WEIGHT * len(spec.open_items) / len(spec.items)
+        without_answer = {item.id for item in spec.open_items} | unaccepted_answers(spec).keys()
+        waiting = {item.id for item in spec.items if item.id in unjudged} - without_answer
+        parts["open questions"] = OPEN_ITEMS_WEIGHT * len(without_answer) / len(spec.items)
+        parts["answers that the agent has not judged"] = OPEN_ITEMS_WEIGHT * len(waiting) / len(spec.items)
     computed = sum(parts.values())
     if reported is not None and min(1.0, reported) > computed:
         parts["the agent's own estimate"] = min(1.0, reported) - computed
@@ -71,8 +78,9 @@ _MARK = "[{section}] "
 
 def next_question(spec: Spec, pressed: frozenset[str], catalogue: Catalogue = ENGLISH) -> tuple[str, str | None] | None:
     """The next question, and the earlier answer that it challenges; None if no question is left."""
+    empty = sections_without_content(spec, _QUESTIONS)
     for section, question in _QUESTIONS.items():
-        if not spec.is_filled(section):
+        if section in empty:
             return _MARK.format(section=section) + catalogue.text(question), None
     answered = [item for item in spec.items if item.status == "answered"]
     if answered and not pressed:
@@ -87,9 +95,3 @@ def next_question(spec: Spec, pressed: frozenset[str], catalogue: Catalogue = EN
         )
         return catalogue.text(question), None
     return None
-
-
-def section_of(item: AmbiguityItem) -> str | None:
-    """The section for the answer to this question, if the question names one."""
-    name, bracket, _ = item.question.removeprefix("[").partition("] ")
-    return name if bracket and item.question.startswith("[") and name in _QUESTIONS else None

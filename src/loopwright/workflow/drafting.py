@@ -28,6 +28,10 @@ class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
     what_changes: str
     architecture: str = ""
     design: str = ""
+    # Globs of the files that the work may change; None: the settings decide.
+    scope: tuple[str, ...] | None = None
+    # Globs of files that the work must change in addition.
+    scope_wanted: tuple[str, ...] = ()
 
 
 def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
@@ -125,7 +129,7 @@ def _slices_of_tasks(tasks: bytes, empty: dict[str, Any]) -> list[dict[str, Any]
 
 
 def _slices(reply: PlanReply) -> Slices:
-    return read_slices(draft_slices("", reply.slices))
+    return read_slices(draft_slices("", reply.slices, reply.scope, reply.scope_wanted))
 
 
 def _prose(title: str, slug: str, text: str) -> Page:

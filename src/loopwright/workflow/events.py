@@ -14,17 +14,17 @@ from loopwright.workflow.model import (
     OpenTurn,
     PlanRound,
     Profile,
-    Review,
     Round,
     Signature,
     SpecBase,
     SpendingLimits,
-    Stage,
     Subject,
     TakeoverOrigin,
     Transition,
     Write,
 )
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
 
@@ -91,11 +91,12 @@ class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
 
 
 class ApprovalRefused(_Event, frozen=True, kw_only=True, tag="approval.rejected"):
-    """A person rejected a transition."""
+    """A person rejected a transition; `subject` is what the person rejected."""
 
     transition: Transition
     reason: str
     by: str
+    subject: Subject | None = None
 
 
 class StageEntered(_Event, frozen=True, kw_only=True, tag="stage.entered"):

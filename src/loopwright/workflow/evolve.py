@@ -7,6 +7,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from loopwright.workflow import events as e
+from loopwright.workflow import verification as v
 from loopwright.workflow.model import (
     Approval,
     Approved,
@@ -21,11 +22,13 @@ from loopwright.workflow.model import (
     Rejected,
     Requested,
     Reviewing,
-    Stage,
+    Signature,
     Transition,
     UsedApproval,
     Workflow,
 )
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.verdict import SentBack
 
 _MOST = 1.0
 
@@ -49,8 +52,9 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return _with(workflow, transition.key, Requested(transition=transition, at=at))
         case e.ApprovalGiven():
             return _given(workflow, event, at)
-        case e.ApprovalRefused(transition=transition, reason=reason, by=by):
-            return _with(workflow, transition.key, Rejected(transition=transition, reason=reason, by=by, at=at))
+        case e.ApprovalRefused(transition=transition, reason=reason, by=by, subject=subject):
+            rejected = Rejected(transition=transition, reason=reason, by=by, at=at, subject=subject)
+            return _with(workflow, transition.key, rejected)
         case e.StageEntered():
             return _entered(workflow, event, at)
         case _:
@@ -67,9 +71,12 @@ def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.SpecGiven(source=source):
             return replace(workflow, given=source)
         case e.RoundTaken(round=taken):
-            return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
-        case e.ItemAnswered():
-            return workflow
+            left = tuple(item for item in workflow.unjudged if item not in (*taken.accepted, *taken.refused))
+            return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0, unjudged=left)
+        case e.ItemAnswered(item=item):
+            is_of_agent = any(taken.asked == item and taken.asked_by for taken in workflow.rounds)
+            left = tuple(other for other in workflow.unjudged if other != item)
+            return replace(workflow, unjudged=(*left, item) if is_of_agent else left)
         case e.PlanRoundTaken(round=taken):
             # Each review of a plan is reported when it arrives; the last report of a round counts.
             others = (earlier for earlier in workflow.plan_rounds if earlier.number != taken.number)
@@ -77,9 +84,41 @@ def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.ChecksControlled(controls=controls):
             return replace(workflow, controls={**workflow.controls, **controls})
         case e.Signed(signature=signature):
-            return replace(workflow, signatures=(*workflow.signatures, signature))
+            return _signed(workflow, signature)
         case _:
             return _built(workflow, event, at)
+
+
+def _signed(workflow: Workflow, signature: Signature) -> Workflow:
+    """A signature; one on the protected changes makes them part of the work, or leaves them out."""
+    signed = replace(workflow, signatures=(*workflow.signatures, signature))
+    verified = workflow.verification
+    protected = verified.protected if verified is not None else None
+    if verified is None or protected is None or signature.digest != protected.digest:
+        return signed
+    match signature.what:
+        case v.PROTECTED:
+            return replace(signed, verification=verified.decided("signed"))
+        case v.WITHOUT_PROTECTED:
+            return replace(signed, verification=verified.decided("declined"))
+        case _:
+            return signed
+
+
+def _as_signed_before(workflow: Workflow, verification: v.Verification) -> v.Verification:
+    """The result with a person's decision about the same protected changes, if the checks pass with that decision."""
+    protected = verification.protected
+    if protected is None:
+        return verification
+    names = (v.PROTECTED, v.WITHOUT_PROTECTED)
+    signed = [one.what for one in workflow.signatures if one.what in names and one.digest == protected.digest]
+    match signed[-1:], protected.outcome:
+        case [v.PROTECTED], "passes_without" | "passes_only_with":
+            return verification.decided("signed")
+        case [v.WITHOUT_PROTECTED], "passes_without":
+            return verification.decided("declined")
+        case _:
+            return verification
 
 
 def _flown(workflow: Workflow, event: e.FlightBegun | e.FlightAt | e.FlightEnded, at: str) -> Flight | None:
@@ -112,7 +151,7 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             before = {} if lane == "execution" else workflow.lanes
             return replace(workflow, lanes={**before, lane: status})
         case e.WorkVerified(verification=verification):
-            return replace(workflow, verification=verification)
+            return replace(workflow, verification=_as_signed_before(workflow, verification))
         case e.WorkReviewed(review=review):
             return replace(workflow, review=review)
         case e.TurnBegun() | e.CostCounted() | e.AgentChanged():
@@ -212,6 +251,8 @@ def _entered(workflow: Workflow, event: e.StageEntered, at: str) -> Workflow:
         )
         used = _with(workflow, transition.key, kept)
     moved = replace(used, at=_state(event), confirmed=transition)
+    if transition.is_rollback:
+        moved = replace(moved, sent_back=_sent_back(workflow, transition))
     match transition.target:
         case Stage.CLARIFY:
             return _forget(
@@ -222,9 +263,23 @@ def _entered(workflow: Workflow, event: e.StageEntered, at: str) -> Workflow:
         case Stage.BUILD:
             return _forget(replace(moved, lanes={}, verification=None), Key.REVIEW)
         case Stage.REVIEW:
-            return replace(moved, review=None)
+            return replace(moved, review=None, sent_back=None)
         case Stage.DONE:
             return moved
+
+
+def _sent_back(workflow: Workflow, transition: Transition) -> SentBack | None:
+    """The review, and the approved spec and plan that it sends back."""
+    approvals = (workflow.approval(key) for key in (Key.PLAN, Key.BUILD))
+    subjects = (approval.subject.parts for approval in approvals if isinstance(approval, UsedApproval))
+    parts = {name: digest for subject in subjects for name, digest in subject.items()}
+    if workflow.review is None:
+        return None
+    # The person who approved the way back may have given a reason of their own.
+    consent = workflow.approval(transition.key)
+    own = consent.rationale if isinstance(consent, Approved) else ""
+    reasons = dict.fromkeys(reason for reason in (own, workflow.review.rationale) if reason.strip())
+    return SentBack(review=replace(workflow.review, rationale="; ".join(reasons)), parts=parts)
 
 
 def _state(event: e.StageEntered) -> At:

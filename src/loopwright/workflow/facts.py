@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -38,8 +39,11 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
     full: bool = False
     document_language: str = "any"
     seal: tuple[str, ...] = ()
-    # Whether the project's own tests can be run.
-    has_test_command: bool = False
+    # Globs of source files and of tests; empty: not set.
+    source: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    # Whether no test command is set, and no person said that there is none.
+    is_untested: bool = True
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -54,6 +58,16 @@ class DeltaFact(msgspec.Struct, frozen=True):
 
     requirements: tuple[str, ...] = ()
     problems: tuple[PageProblem, ...] = ()
+
+
+_PLANNERS = frozenset({PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["design"]})
+
+
+def written_by_planner(parts: Mapping[str, str]) -> dict[str, str]:
+    """Of the parts of a plan those that a planner writes, without the composed documents and the protected files."""
+    return {
+        name: digest for name, digest in parts.items() if name in _PLANNERS or name.startswith((DELTA_PART, SLICES))
+    }
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +96,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     ledger: Ledger = Ledger()
     manifest_problem: str = ""
     manifest_status: str = "missing"
+    # Runs that no longer verify, and why; read only when a gate rests on them.
+    evidence: dict[str, str] = {}
     # Why the delta can't be merged into the current living specs.
     conflicts: tuple[Conflict, ...] = ()
     # Requirements that other active changes touch too, by the ids of those changes.
@@ -113,13 +129,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         """Digests of the spec and of the planner's documents, without the composed documents."""
         spec = self.spec.page.sections if isinstance(self.spec, Spec) else ()
         text = "\0".join(f"{section.name}\0{section.text}" for section in spec if section.text)
-        pages = {PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["design"]}
-        written = {
-            name: digest
-            for name, digest in self.plan_parts.items()
-            if name in pages or name.startswith((DELTA_PART, SLICES))
-        }
-        return {"spec.md": sha256(text.encode()), **written}
+        return {"spec.md": sha256(text.encode()), **written_by_planner(self.plan_parts)}
 
     @property
     def spec_status(self) -> str:

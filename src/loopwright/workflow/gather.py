@@ -20,10 +20,11 @@ from loopwright.workflow.documents.spec import is_placeholder, read_spec
 from loopwright.workflow.facts import DELTA_PART, Damaged, DeltaFact, Document, Facts, Gates, Missing
 from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
 from loopwright.workflow.manifest import BadManifest, read_manifest
-from loopwright.workflow.model import Done, Planning, Stage, Workflow
+from loopwright.workflow.model import Done, Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
 from loopwright.workflow.seal import Judges, judges_of, script_texts
 from loopwright.workflow.slices import NotSlices, Slices, read_slices
+from loopwright.workflow.stage import Stage
 from loopwright.workspace.layout import WorkflowPaths
 
 _T = TypeVar("_T")
@@ -219,6 +220,10 @@ def _parts(
                 [piece.digest, piece.type, list(piece.blocked_by), list(piece.requirements)]
             )
             parts |= {f"{SLICES}: {piece.id} check {check.id}": check.digest for check in piece.checks}
+        if slices.scope is not None:
+            parts[f"{SLICES}: scope"] = digest_of(list(slices.scope))
+        if slices.scope_wanted:
+            parts[f"{SLICES}: scope_wanted"] = digest_of(list(slices.scope_wanted))
     for domain, delta in deltas.items():
         if isinstance(delta, Delta):
             parts |= {

@@ -11,6 +11,7 @@ import msgspec
 
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
+from loopwright.kernel.beneath import obstacle_to
 from loopwright.kernel.files import read_regular_file, shown
 from loopwright.workflow.audit import shown_by, signed_digest
 from loopwright.workflow.delta.merge import base_of, conflicts_between, merged
@@ -42,12 +43,32 @@ def domains_of(layout: Layout) -> list[str]:
 
 def living_of(layout: Layout, domain: str) -> LivingSpec | UnreadableDelta | None:
     """The current spec of a domain; None if it does not exist yet."""
+    if (obstacle := obstacle_on_the_way(layout, layout.living_spec(domain))) is not None:
+        return UnreadableDelta((DeltaProblem(1, "unreadable", not_a_folder(obstacle)),))
     try:
         return read_living(read_regular_file(layout.living_spec(domain), most=MOST_BYTES))
     except FileNotFoundError:
         return None
     except OSError as problem:
         return UnreadableDelta((DeltaProblem(1, "unreadable", problem.strerror or str(problem)),))
+
+
+def place_of(layout: Layout, path: Path) -> tuple[Path, str]:
+    """A path of the workspace as a folder that no work can change, and a name below it."""
+    base = layout.own if layout.own in path.parents else layout.root
+    return base, os.path.relpath(path, base)
+
+
+def obstacle_on_the_way(layout: Layout, path: Path) -> str | None:
+    """A link or file in the place of a folder on the way to a path: a path through a link may leave the checkout."""
+    base, name = place_of(layout, path)
+    obstacle = obstacle_to(base, name)
+    return None if obstacle is None else os.path.relpath(base / obstacle, layout.root)
+
+
+def not_a_folder(obstacle: str) -> str:
+    """The sentence about an obstacle."""
+    return f"{shown(obstacle)} is a link or a file, and a folder is required"
 
 
 def deltas_in(change: Path) -> Iterator[tuple[str, Delta | Damaged]]:

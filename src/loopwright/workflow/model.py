@@ -13,17 +13,12 @@ import msgspec
 
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.verdict import Review, SentBack
 from loopwright.workflow.verification import Verification
 
-
-class Stage(StrEnum):
-    """The stage of a change."""
-
-    CLARIFY = "clarify"
-    PLAN = "plan"
-    BUILD = "build"
-    REVIEW = "review"
-    DONE = "done"
+# The name under which the autopilot gives its approvals.
+POLICY = "autopilot"
 
 
 class Key(StrEnum):
@@ -80,7 +75,6 @@ _KEYS: Mapping[Transition, Key] = {
 FORWARD: Mapping[Stage, Transition] = {
     transition.origin: transition for transition in Transition if not transition.is_rollback
 }
-Verdict = Literal["approve", "request-changes"]
 
 
 class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,6 +95,11 @@ class Subject(_Value, frozen=True, kw_only=True):
         """Names of the parts that changed."""
         names = sorted(self.parts.keys() | before.parts.keys())
         return tuple(name for name in names if self.parts.get(name) != before.parts.get(name))
+
+    def is_same_work(self, other: Subject) -> bool:
+        """Whether both are about the same content. For a build that is its tree: a new run of it changes nothing."""
+        trees = self.parts.get("tree"), other.parts.get("tree")
+        return trees[0] == trees[1] if any(trees) else self == other
 
 
 class NotRequested(_Value, frozen=True, kw_only=True, tag="not-requested"):
@@ -135,12 +134,13 @@ class UsedApproval(_Value, frozen=True, kw_only=True, tag="used"):
 
 
 class Rejected(_Value, frozen=True, kw_only=True, tag="rejected"):
-    """A person rejected the transition, with a reason."""
+    """A person rejected the transition, with a reason; `subject` is what the person rejected. None in old journals."""
 
     transition: Transition
     reason: str
     by: str
     at: str
+    subject: Subject | None = None
 
 
 Approval = NotRequested | Requested | Approved | UsedApproval | Rejected
@@ -167,6 +167,11 @@ class Round(_Value, frozen=True, kw_only=True):
     asked: str | None = None
     presses_on: str | None = None
     reported_score: float | None = None
+    # The agent that asked; empty for a built-in question.
+    asked_by: str = ""
+    # Answers that the agent accepted, and those that it refused, with the reasons.
+    accepted: tuple[str, ...] = ()
+    refused: dict[str, str] = {}
 
 
 class PlanRound(_Value, frozen=True, kw_only=True):
@@ -185,6 +190,8 @@ class Control(_Value, frozen=True, kw_only=True):
     tree: str
     passed: bool
     run_id: str
+    # Reporters that the checks can't stand, on base and work; None in old journals, before results per test.
+    without: tuple[str, ...] | None = None
 
 
 class Signature(_Value, frozen=True, kw_only=True):
@@ -205,19 +212,6 @@ class Decision(_Value, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     answer: str | None = None
     by: str | None = None
-
-
-class Review(_Value, frozen=True, kw_only=True):
-    """The result of a review; `tree` is the reviewed tree."""
-
-    verdict: Verdict
-    reviewer: str
-    tree: str
-    target: Stage | None = None
-    rationale: str = ""
-    report: str = ""
-    # An independent reviewer was required, and none is set.
-    unasked: bool = False
 
 
 class Delivery(_Value, frozen=True, kw_only=True):
@@ -383,6 +377,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
     # The file that a person supplied as the spec, instead of rounds of clarifying.
     given: str | None = None
     rounds: tuple[Round, ...] = ()
+    # Answers to questions of an agent that no agent has judged yet.
+    unjudged: tuple[str, ...] = ()
     plan_rounds: tuple[PlanRound, ...] = ()
     controls: dict[str, Control] = {}
     seals: dict[str, str] = {}
@@ -393,6 +389,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
     lanes: dict[str, str] = {}
     verification: Verification | None = None
     review: Review | None = None
+    # The review that sent the change back, until the next review begins.
+    sent_back: SentBack | None = None
     costs: tuple[Cost, ...] = ()
     open_turns: tuple[OpenTurn, ...] = ()
     takeovers: tuple[Takeover, ...] = ()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.judging.deciding_scripts import deciding_scripts
+from loopwright.judging.project_files import TESTS
+from loopwright.judging.scope import WorkScope
 from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
-from loopwright.workflow.facts import Damaged, Facts, Missing
+from loopwright.workflow.facts import Damaged, Facts, Missing, written_by_planner
 from loopwright.workflow.model import Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.stage import Stage
 
 _FIT = "fit the delta to the current spec, then loopwright plan {slug}"
 _WHY_DELTA = {
@@ -22,6 +26,7 @@ _WHY_DELTA = {
 
 def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """All blockers at once."""
+    yield from _unchanged(workflow, facts)
     yield from _reviews(workflow, facts)
     status = facts.package_status
     if status != "complete":
@@ -33,6 +38,32 @@ def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     yield from change_blockers(workflow, facts)
     yield from spec_conflicts(workflow, facts, _FIT)
     yield from _slices(workflow, facts)
+    for pattern in scope_of_plan(facts).wider:
+        yield blocker(Family.SCOPE_WANTED, pattern, slug=workflow.slug, pattern=pattern)
+
+
+def scope_of_plan(facts: Facts) -> WorkScope:
+    """The files that the plan lets the work change, compared with the settings."""
+    gates, slices = facts.gates, facts.readable_slices
+    commands = (deciding_scripts(check.command, check.cwd) for check in slices.checks)
+    return WorkScope(
+        source=gates.source,
+        tests=gates.tests or TESTS,
+        protect=(*gates.seal, *(judge for check in slices.checks for judge in check.judges)),
+        planned=slices.scope,
+        granted=slices.scope_wanted,
+        scripts=frozenset[str]().union(*commands),
+    )
+
+
+def _unchanged(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """A plan that a review sent back must change before it is built again, or its spec must."""
+    sent_back = workflow.sent_back
+    if sent_back is None or sent_back.review.target is not Stage.PLAN or not isinstance(workflow.at, Planning):
+        return
+    same_spec = not isinstance(facts.spec, Spec) or facts.spec.parts == s.parts_of_spec(sent_back.parts)
+    if same_spec and written_by_planner(sent_back.parts) == written_by_planner(facts.plan_parts):
+        yield blocker(Family.PLAN_UNCHANGED, slug=workflow.slug, why=sent_back.review.rationale)
 
 
 def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:

@@ -6,10 +6,11 @@ The gates of plan, done and archive are here; `plan_gate` and `build_gate` have 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
-from loopwright.kernel.digest import sha256
+from loopwright.workflow.answer_rules import unaccepted_answers
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.build_gate import before_review, scope_of
@@ -17,10 +18,12 @@ from loopwright.workflow.clarity import Score, ambiguity
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import DELTA_PART, Damaged, Facts, Missing
-from loopwright.workflow.model import Archived, Done, Key, Stage, Subject, Transition, UsedApproval, Workflow
+from loopwright.workflow.model import Archived, Done, Key, Subject, Transition, UsedApproval, Workflow
 from loopwright.workflow.package import delta_of
 from loopwright.workflow.plan_gate import before_build, change_blockers, lacking, spec_conflicts
-from loopwright.workflow.standing import Readiness, Standing, moved_approvals, void_approval
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.standing import Readiness, Standing, moved_approvals, rejections, split, void_approval
+from loopwright.workflow.verification import RULES
 
 
 def standing_of(workflow: Workflow, facts: Facts) -> Standing:
@@ -37,16 +40,18 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
     }
     so_far = Standing(Readiness(), subjects)
     plan_blockers, moved = tuple(before_build(workflow, facts)), moved_approvals(workflow, so_far, Key.BUILD)
-    return Standing(
+    rejected = partial(rejections, workflow, subjects)
+    for_everyone, for_policy = split(
         Readiness(
-            plan=tuple(_before_plan(workflow, facts)),
-            build=(*moved_approvals(workflow, so_far, Key.PLAN), *plan_blockers),
+            plan=(*_before_plan(workflow, facts), *rejected(Stage.CLARIFY)),
+            build=(*moved_approvals(workflow, so_far, Key.PLAN), *plan_blockers, *rejected(Stage.PLAN)),
             review=(
                 *moved_approvals(workflow, so_far, Key.PLAN),
                 # The current plan can be approved only if it can be built.
                 *(plan_blockers if moved else ()),
                 *moved,
                 *before_review(workflow, facts),
+                *rejected(Stage.BUILD),
             ),
             done=(
                 *(
@@ -54,11 +59,12 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
                     for blocker in moved_approvals(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW)
                 ),
                 *before_done(workflow, facts),
+                *rejected(Stage.REVIEW),
             ),
             archive=tuple(before_archive(workflow, facts)),
-        ),
-        subjects,
+        )
     )
+    return Standing(for_everyone, subjects, for_policy)
 
 
 def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -75,6 +81,8 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(
             Family.UNRESOLVED_AMBIGUITY, slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0]
         )
+    for item, why in (_refused(workflow, spec) | unaccepted_answers(spec)).items():
+        yield blocker(Family.ANSWER_NOT_ACCEPTED, item, slug=slug, item=item, why=why)
     rounds, profile = len(workflow.rounds), workflow.profile
     if not rounds and workflow.given is None:
         yield blocker(Family.CLARIFY_CURRENT_ROUND_REQUIRED, slug=slug)
@@ -88,6 +96,13 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             Family.CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD, slug=slug, score=f"{score.value:.2f}",
             threshold=f"{profile.threshold:.2f}", why=score.sentence(),
         )  # fmt: skip
+    sent_back = workflow.sent_back
+    if (
+        sent_back is not None
+        and sent_back.review.target is Stage.CLARIFY
+        and spec.parts == s.parts_of_spec(sent_back.parts)
+    ):
+        yield blocker(Family.SPEC_UNCHANGED, slug=slug, why=sent_back.review.rationale)
     if not spec.is_filled(s.NON_GOALS):
         yield blocker(Family.CLARIFY_NON_GOALS_UNRESOLVED, slug=slug, spec=facts.spec_path)
     if not spec.is_filled(s.BOUNDARIES):
@@ -96,14 +111,22 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(Family.CLARIFY_PRESSURE_PASS_INCOMPLETE, slug=slug)
 
 
+def _refused(workflow: Workflow, spec: Spec) -> dict[str, str]:
+    """Questions that are open again, because an agent refused their answers."""
+    open_now = {item.id for item in spec.open_items}
+    return {item: why for taken in workflow.rounds for item, why in taken.refused.items() if item in open_now}
+
+
 def _score(workflow: Workflow, spec: Spec) -> Score:
     reported = workflow.rounds[-1].reported_score if workflow.rounds else None
-    return ambiguity(spec, reported=reported, floor=workflow.score_floor)
+    return ambiguity(spec, reported=reported, floor=workflow.score_floor, unjudged=workflow.unjudged)
 
 
 def _is_unclear(workflow: Workflow, spec: Spec) -> bool:
     """Whether another round is needed."""
-    return bool(spec.open_items) or _score(workflow, spec).value > workflow.profile.threshold
+    return (
+        bool(spec.open_items or unaccepted_answers(spec)) or _score(workflow, spec).value > workflow.profile.threshold
+    )
 
 
 def _evidence_subject(workflow: Workflow) -> Subject:
@@ -119,11 +142,7 @@ def _evidence_subject(workflow: Workflow) -> Subject:
 
 def _spec_subject(facts: Facts) -> Subject:
     """Section by section, to name what changed; without frontmatter and comments."""
-    if not isinstance(facts.spec, Spec):
-        return Subject(parts={})
-    page = facts.spec.page
-    texts = {section.name: section.text for section in page.sections if section.text}
-    return Subject(parts={f"spec.md: {name}": sha256(text.encode()) for name, text in texts.items()})
+    return Subject(parts=facts.spec.parts if isinstance(facts.spec, Spec) else {})
 
 
 _REWORK = {
@@ -136,6 +155,8 @@ _REWORK = {
 def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """Blockers between a review and the end: no approving verdict on the current work, or an incomplete scope."""
     slug, review, verified = workflow.slug, workflow.review, workflow.verification
+    if verified is not None and verified.rules != RULES:
+        yield blocker(Family.JUDGING_RULES_CHANGED, slug=slug)
     if review is None:
         yield blocker(Family.REVIEW_STATUS, "pending", slug=slug, why="the work was not reviewed yet")
     elif verified is None or review.tree != verified.tree:
@@ -144,8 +165,17 @@ def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         target = review.target or Stage.BUILD
         yield blocker(Family.REVIEW_VERDICT, review.verdict, slug=slug, why=review.rationale, target=target.value)
         yield blocker(_REWORK[target], slug=slug, why=review.rationale, target=target.value)
+    elif review.risk:
+        yield blocker(Family.RISK_ABOVE_FLOOR, slug=slug, why=review.risk, origin="review", target="done")
+    yield from _unverified(facts)
     # Only a review can send the change back to the stage that fixes this.
     yield from (replace(blocker, next=f"loopwright review {slug}") for blocker in scope_of(workflow, facts))
+
+
+def _unverified(facts: Facts) -> Iterator[Blocker]:
+    """Evidence that was changed or removed after it was recorded proves nothing, whatever was approved."""
+    for run, why in facts.evidence.items():
+        yield blocker(Family.EVIDENCE_CHANGED, run, run=run, why=why)
 
 
 # A change that is done enters no stage again: a person edits the delta and confirms it.
@@ -159,6 +189,7 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if not isinstance(workflow.at, Done):
         yield blocker(Family.WORKFLOW_NOT_DONE, slug=slug, stage=workflow.stage.value)
+    yield from _unverified(facts)
     yield from (replace(blocker, next=f"loopwright undo {slug}") for blocker in scope_of(workflow, facts))
     yield from (_from_here(workflow, facts, blocker) for blocker in change_blockers(workflow, facts))
     for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():

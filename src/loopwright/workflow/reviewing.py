@@ -10,8 +10,10 @@ import msgspec
 
 from loopwright.kernel import codec
 from loopwright.wording.catalogue import ENGLISH, Catalogue
+from loopwright.workflow.audit import AuditLine, proof_line
 from loopwright.workflow.documents.page import new_page
-from loopwright.workflow.model import Review, Stage, Verdict
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.verdict import Finding, Review, Verdict
 
 # The patch that was reviewed.
 REVIEWED = "review-support/reviewed.patch"
@@ -20,15 +22,6 @@ _BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
 
 _T = TypeVar("_T")
 _HEARD = "heard"
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One finding of a reviewer."""
-
-    message: str
-    severity: str = "minor"
-    file: str = ""
-    line: int = 0
 
 
 class CodeReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +59,8 @@ class ReviewOutcome(msgspec.Struct, frozen=True):
     rationale: str
     objections: tuple[Objection, ...]
     notes: tuple[str, ...]
+    # All findings of all reviewers.
+    findings: tuple[Finding, ...] = ()
 
 
 def concluded(
@@ -86,13 +81,14 @@ def concluded(
         all_notes.append(
             f"architecture: {smell.summary or '; '.join(finding.message for finding in smell.findings[:5])}"
         )
+    findings = (*(code.findings if code is not None else ()), *(smell.findings if smell is not None else ()))
     if not all_objections:
-        return ReviewOutcome("approve", None, "", (), tuple(all_notes))
+        return ReviewOutcome("approve", None, "", (), tuple(all_notes), findings)
     # The earliest stage comes first: later stages depend on it.
     target = max((objection.target for objection in all_objections), key=_BACK.__getitem__)
     # Without a reason from the reviewer, the person who approves the rollback must give one.
     rationale = "; ".join(objection.message for objection in all_objections if objection.gives_reason)
-    return ReviewOutcome("request-changes", target, rationale, tuple(all_objections), tuple(all_notes))
+    return ReviewOutcome("request-changes", target, rationale, tuple(all_objections), tuple(all_notes), findings)
 
 
 def _reason(review: CodeReview | SmellReview) -> str:
@@ -106,6 +102,7 @@ def report(
     manifests: dict[str, list[str]],
     at: str,
     catalogue: Catalogue = ENGLISH,
+    requirements: tuple[AuditLine, ...] = (),
 ) -> bytes:
     """`review-report.md`."""
     page = new_page(
@@ -124,10 +121,14 @@ def report(
     objections = "\n".join(
         f"- ({objection.target.value}) {catalogue.translate(objection.message)}" for objection in outcome.objections
     )
+    findings = "\n".join(f"- {finding.sentence()}" for finding in outcome.findings)
     notes = "\n".join(f"- {catalogue.translate(note)}" for note in outcome.notes)
+    proofs = "\n".join(f"- {proof_line(line, catalogue)}" for line in requirements)
     return (
         page.with_section("Verdict", outcome.verdict)
+        .with_section("Requirements", proofs or catalogue.message("none"))
         .with_section("Objections", objections or catalogue.message("none"))
+        .with_section("Findings", findings or catalogue.message("none"))
         .with_section("Notes", notes or catalogue.message("none"))
         .render()
     )

@@ -6,26 +6,26 @@ command after a crash finishes the work. A second run changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
 
 import msgspec
 
 from loopwright.errors import DamagedFile
+from loopwright.kernel.beneath import FileEntry, write_entry
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import (
     make_folder,
     read_regular_file,
-    remove_stale_temporaries,
     shown,
     storage,
     sync_folder,
-    write_durably,
 )
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, Merged
 from loopwright.workflow.documents.page import MOST_BYTES
-from loopwright.workflow.living import checks_with, deltas_in, merge_now
+from loopwright.workflow.living import checks_with, deltas_in, merge_now, not_a_folder, obstacle_on_the_way, place_of
 from loopwright.workflow.model import Archived, Workflow, Write
 from loopwright.workflow.slices import NotSlices, read_slices
 from loopwright.workspace.layout import Layout, WorkflowPaths
@@ -38,7 +38,9 @@ def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ..
         return ()
     root = paths.layout.root
     ready: list[tuple[Path, bytes]] = []
-    conflicts: list[Conflict] = []
+    conflicts: list[Conflict] = list(_obstacles(paths.layout, at))
+    if conflicts:
+        return tuple(conflicts)
     for write in at.pending:
         outcome = _bytes_for(paths, workflow, write)
         if isinstance(outcome, Conflicts):
@@ -48,12 +50,18 @@ def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ..
     if conflicts:
         return tuple(conflicts)
     for path, data in ready:
-        write_durably(path, data)
-    for write in at.pending:
-        remove_stale_temporaries((root / write.path).parent)
+        write_entry(*place_of(paths.layout, path), FileEntry(data))
     move_folder(paths.layout.change(at.change_id), root / at.folder)
     _sync_folders(root, [*(write.path for write in at.pending), at.folder])
     return ()
+
+
+def _obstacles(layout: Layout, at: Archived) -> Iterator[Conflict]:
+    """Links and files in the place of folders that the archive writes to."""
+    domains = {write.path: write.domain for write in at.pending}
+    for name in (*domains, at.folder, os.path.relpath(layout.change(at.change_id), layout.root)):
+        if (obstacle := obstacle_on_the_way(layout, layout.root / name)) is not None:
+            yield Conflict(domains.get(name, ""), "", not_a_folder(obstacle))
 
 
 def is_moved(layout: Layout, at: Archived) -> bool:

@@ -115,6 +115,8 @@ def _requested(workflow: Workflow, command: c.RequestApproval) -> Decision:
         return Accepted(())
     if isinstance(approval, Requested) and approval.transition is transition:
         return Accepted(())
+    if command.standing.is_rejected(transition.target):
+        return Accepted(())  # not offered again until its content changes; a person can still approve it
     return Accepted((e.ApprovalRequested(transition=transition),))
 
 
@@ -145,7 +147,7 @@ def _is_renewal(workflow: Workflow, command: c.Approve) -> bool:
 
 def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:
     transition = command.transition
-    blockers = command.standing.readiness.before(transition.target)
+    blockers = command.standing.blockers_for(transition.target, command.by)
     if _is_renewal(workflow, command):
         # The new approval answers this blocker.
         answered = f"{Family.APPROVAL_VOID.code}{transition.key.value}"
@@ -190,7 +192,9 @@ def _entered(workflow: Workflow, command: c.Enter) -> Decision:
     blockers = authorization_blockers(workflow, transition, command.standing)
     if blockers:
         return _blocked(workflow, "approved_transition_required", blockers[0].message, blockers)
-    if not transition.is_rollback and (blockers := command.standing.readiness.before(transition.target)):
+    approval = workflow.approval(transition.key)
+    by = approval.by if isinstance(approval, Approved) else ""
+    if not transition.is_rollback and (blockers := command.standing.blockers_for(transition.target, by)):
         message = f"{workflow.slug} is not ready for {transition.target.value}"
         return _blocked(workflow, _GATES[transition], message, blockers)
     entered = e.StageEntered(

@@ -6,13 +6,12 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec.structs import replace
 
+from loopwright.judging.globs import matches
 from loopwright.kernel.files import read_regular_file
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
@@ -55,8 +54,6 @@ _FINDS = {
 }  # fmt: skip
 # A script or recipe that a check runs is searched for commands too.
 _SCRIPTS = (".sh", ".bash", ".mk", "Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
-_TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
-_STARS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _SHELL_WORDS = re.compile(r"[|&;<>()]+")
 _TEST_WORD = re.compile(r"(?:^|[-_./])(?:tests?|specs?|checks?|e2e|__tests__)(?:[-_./]|$)")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -79,13 +76,13 @@ class Judges(msgspec.Struct, frozen=True):
 
     def kind_of(self, path: str) -> Kind:
         """Whether a file is a judge, or is in a folder of judges."""
-        if _any_fits(path, self.patterns) or self._shadows(path):
+        if matches(path, self.patterns) or self._shadows(path):
             return "judge"
-        return "neighbour" if _any_fits(path, self.folders) else "none"
+        return "neighbour" if matches(path, self.folders) else "none"
 
     def steers(self, path: str) -> bool:
         """Whether a file decides how tests run although neither plan nor settings name it."""
-        return _any_fits(path, ALWAYS) or self._shadows(path)
+        return matches(path, ALWAYS) or self._shadows(path)
 
     def part(self, path: str, data: bytes) -> bytes | None:
         """The part of a file that judges; None if no part does."""
@@ -177,51 +174,6 @@ def _imports(command: str, cwd: str, named: Iterable[str]) -> Iterator[str]:
             yield from (part.strip("/.") for part in word.partition("=")[2].split(":") if not part.startswith("/"))
     for path in named:
         yield path.rpartition("/")[0] if path.endswith(".py") else path
-
-
-def _any_fits(path: str, patterns: tuple[str, ...]) -> bool:
-    names, paths = _compiled(patterns)
-    return names.fullmatch(path.rpartition("/")[2]) is not None or paths.fullmatch(path) is not None
-
-
-@lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """All patterns in two expressions, for speed: patterns for a name in any folder, and the others."""
-    names = [pattern[3:] for pattern in patterns if _is_about_names(pattern)]
-    paths = [pattern for pattern in patterns if not _is_about_names(pattern)]
-    return _any_of(names), _any_of(paths)
-
-
-def _is_about_names(pattern: str) -> bool:
-    return pattern.startswith("**/") and "/" not in pattern[3:]
-
-
-def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(_expression, patterns)) or r"(?!)", re.DOTALL)
-
-
-def _expression(pattern: str) -> str:
-    """A pattern as an expression: `*` stops at a slash, as in a shell, and `**` does not."""
-    parts = []
-    for token in _TOKENS.findall(pattern):
-        if token in _STARS:
-            parts.append(_STARS[token])
-        elif token.startswith("[") and len(token) > 1:
-            parts.append("[" + token[1:-1].replace("\\", "\\\\").replace("!", "^", 1) + "]")
-        else:
-            parts.append(re.escape(token))
-    return "".join(parts)
-
-
-def find_test_files(root: Path, command: str, seal: tuple[str, ...] = ()) -> Judges:
-    """The test files of a whole project, by its test command; reads the scripts that the command runs.
-
-    A folder in the command counts only if it has tests: a command may also read the source.
-    """
-    named = (*seal, *(path for path in paths_in(command) if (root / path).is_file()))
-    first = judges_of(Slices(()), named, (command,))
-    texts = script_texts(root, first)
-    return replace(judges_of(Slices(()), named, (command, *texts)), commands=(command,))
 
 
 def script_texts(root: Path, judges: Judges) -> list[str]:

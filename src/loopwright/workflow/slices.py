@@ -23,7 +23,10 @@ _SLICE_KEYS = (
     "id", "title", "type", "blocked_by", "behavior", "acceptance_criteria", "verification_signal", "checks",
     "requirements",
 )  # fmt: skip
-_CHECK_KEYS = ("id", "command", "cwd", "timeout_s", "regression", "hidden", "judges", "network")
+_CHECK_KEYS = (
+    "id", "command", "cwd", "timeout_s", "regression", "hidden", "judges", "network", "tests", "known_failures",
+)  # fmt: skip
+_TOP_KEYS = ("schema_version", "philosophy", "workflow", "scope", "scope_wanted", "slices")
 Kind = Literal["AFK", "HITL"]
 
 
@@ -38,11 +41,18 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool = False
     judges: tuple[str, ...] = ()
     network: bool = False
+    # The tests that must go from failing to passing; empty: all that fail on the base.
+    tests: tuple[str, ...] = ()
+    # Tests that fail on the base and may go on failing.
+    known_failures: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
         """The identity of this exact check."""
-        return digest_of([self.command, self.cwd, self.regression, self.hidden, list(self.judges), self.network])
+        whole = digest_of([self.command, self.cwd, self.regression, self.hidden, list(self.judges), self.network])
+        if not self.tests and not self.known_failures:
+            return whole
+        return digest_of([whole, list(self.tests), list(self.known_failures)])
 
 
 class Slice(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,9 +76,13 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slices(msgspec.Struct, frozen=True):
-    """All slices of a plan, in build order."""
+    """All slices of a plan, in build order; and the files that the work may change, if the plan names them."""
 
     slices: tuple[Slice, ...]
+    # Globs of work files, in place of `project.source`; None: the settings decide.
+    scope: tuple[str, ...] | None = None
+    # Globs of files that the work asks to change in addition.
+    scope_wanted: tuple[str, ...] = ()
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -107,14 +121,23 @@ def read_slices(data: bytes) -> Slices:
 
 def render_slices(workflow: str, slices: Slices) -> bytes:
     """The file's bytes."""
-    return draft_slices(workflow, [_document(piece) for piece in slices.slices])
+    pieces = [_document(piece) for piece in slices.slices]
+    return draft_slices(workflow, pieces, slices.scope, slices.scope_wanted)
 
 
-def draft_slices(workflow: str, slices: list[dict[str, Any]]) -> bytes:
+def draft_slices(
+    workflow: str,
+    slices: list[dict[str, Any]],
+    scope: tuple[str, ...] | None = None,
+    scope_wanted: tuple[str, ...] = (),
+) -> bytes:
     """The file's bytes for slices that may be incomplete."""
-    return codec.to_json(
-        {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": workflow, "slices": slices}
-    )
+    head: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": workflow}
+    if scope is not None:
+        head["scope"] = list(scope)
+    if scope_wanted:
+        head["scope_wanted"] = list(scope_wanted)
+    return codec.to_json({**head, "slices": slices})
 
 
 def _document(piece: Slice) -> dict[str, Any]:
@@ -137,7 +160,7 @@ class _Reader:
         self.problems: list[PageProblem] = []
 
     def document(self, node: Node) -> Slices:
-        top = self._mapping(node, "the file", ("schema_version", "philosophy", "workflow", "slices"))
+        top = self._mapping(node, "the file", _TOP_KEYS)
         version = top.get("schema_version")
         if not isinstance(version, Scalar) or version.text != str(SCHEMA_VERSION):
             self._note(version or node, f"schema_version must be {SCHEMA_VERSION}")
@@ -147,7 +170,8 @@ class _Reader:
             return Slices(())
         slices = [self._slice(item) for item in listed.items]
         self._check_ids(slices, listed)
-        return Slices(self._in_order(slices, listed))
+        scope = self._texts(top, "scope", node) if "scope" in top else None
+        return Slices(self._in_order(slices, listed), scope, self._texts(top, "scope_wanted", node))
 
     def _slice(self, node: Node) -> Slice:
         fields = self._mapping(node, "a slice", _SLICE_KEYS)
@@ -193,6 +217,8 @@ class _Reader:
             hidden=self._flag(fields, "hidden"),
             judges=self._texts(fields, "judges", node),
             network=self._flag(fields, "network"),
+            tests=self._texts(fields, "tests", node),
+            known_failures=self._texts(fields, "known_failures", node),
         )
 
     def _check_ids(self, slices: list[Slice], node: Node) -> None:

@@ -6,19 +6,22 @@ Readiness is not authorization: readiness is computed from facts, authorization 
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
-from loopwright.workflow.blockers import Blocker, Family, blocker
+from loopwright.workflow.blockers import Blocker, Family, Stops, blocker
 from loopwright.workflow.model import (
+    FORWARD,
+    POLICY,
     Approval,
     Approved,
     Key,
     Rejected,
-    Stage,
     Subject,
     Transition,
     UsedApproval,
     Workflow,
 )
+from loopwright.workflow.stage import Stage
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,14 +40,59 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Readiness, and the current subject of each transition."""
+    """Readiness, the current subject of each transition, and what only the approval of a person can answer."""
 
     readiness: Readiness
     subjects: dict[Transition, Subject]
+    # Blockers that stop a policy and no person, by gate.
+    for_a_person: Readiness = Readiness()
 
     def subject(self, transition: Transition) -> Subject:
         """What an approval of this transition would cover now."""
         return self.subjects.get(transition, Subject(parts={}))
+
+    def blockers_for(self, stage: Stage, by: str) -> tuple[Blocker, ...]:
+        """What keeps the approval of this person or policy from counting before a stage."""
+        reserved = self.for_a_person.before(stage) if by == POLICY else ()
+        return (*self.readiness.before(stage), *reserved)
+
+    def is_rejected(self, stage: Stage) -> bool:
+        """Whether a person rejected the current content before this stage."""
+        return any(blocker.family is Family.APPROVAL_REJECTED for blocker in self.for_a_person.before(stage))
+
+
+def split(readiness: Readiness) -> tuple[Readiness, Readiness]:
+    """The blockers that stop everyone, and those that stop only a policy: the family of a blocker decides."""
+    gates = {name: getattr(readiness, name) for name in Readiness.__struct_fields__}
+
+    def only(*stops: Stops) -> Readiness:
+        return Readiness(
+            **{
+                name: tuple(blocker for blocker in blockers if _stops(blocker) in stops)
+                for name, blockers in gates.items()
+            }
+        )
+
+    return only(Stops.EVERYONE), only(Stops.POLICY)
+
+
+def _stops(blocker: Blocker) -> Stops:
+    return blocker.family.stops if blocker.family is not None else Stops.EVERYONE
+
+
+def rejections(workflow: Workflow, subjects: dict[Transition, Subject], stage: Stage) -> tuple[Blocker, ...]:
+    """The rejection by a person of the step from this stage, as long as its subject is unchanged."""
+    transition = FORWARD.get(stage)
+    approval = workflow.approval(transition.key) if transition is not None else None
+    if transition is None or not isinstance(approval, Rejected) or approval.transition is not transition:
+        return ()
+    now = subjects.get(transition)
+    if workflow.stage is not stage or now is None or approval.subject is None or not now.is_same_work(approval.subject):
+        return ()
+    named = _named(workflow, transition)
+    rejected = blocker(Family.APPROVAL_REJECTED, transition.key.value, by=approval.by, reason=approval.reason, **named)
+    # More building can change what was rejected.
+    return (replace(rejected, next=f"loopwright build {workflow.slug}") if stage is Stage.BUILD else rejected,)
 
 
 def void_parts(approval: Approval, standing: Standing) -> tuple[str, ...]:

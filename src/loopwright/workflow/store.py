@@ -223,9 +223,10 @@ class Opened:
             self._gathered = {key: gather(self.workflow, self.paths, self._gates, base_tree=base_tree)}
         return self._gathered[key]
 
-    def standing(self, *, base_tree: str = "") -> Standing:
-        """The current standing."""
-        return standing_of(self.workflow, self.facts(base_tree=base_tree))
+    def standing(self, *, base_tree: str = "", evidence: dict[str, str] | None = None) -> Standing:
+        """The current standing; the caller passes the runs that no longer verify if it has verified them."""
+        facts = self.facts(base_tree=base_tree)
+        return standing_of(self.workflow, msgspec.structs.replace(facts, evidence=evidence) if evidence else facts)
 
     def snapshot(self) -> Snapshot:
         """This moment, for work that must not hold the lock."""

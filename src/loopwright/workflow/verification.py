@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+from msgspec.structs import replace
+
+# The version of the rules by which work is judged.
+RULES = 2
+# What a person signs for the list of protected changes: to keep it, or to leave it out.
+PROTECTED = "protected"
+WITHOUT_PROTECTED = "without-protected"
 
 
 class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -18,6 +27,11 @@ class CheckRun(_Value, frozen=True, kw_only=True):
     tree: str
     # The digest of the check that ran, because its command may change. Empty in old journals.
     digest: str = ""
+    # What the check proves about the work, and by what: tests or command. Empty: it proves nothing, or by old rules.
+    grade: str = ""
+    proof: str = ""
+    # Whether the check came to its end on the base.
+    base_judged: bool = True
 
 
 class ProjectTests(_Value, frozen=True, kw_only=True):
@@ -27,9 +41,38 @@ class ProjectTests(_Value, frozen=True, kw_only=True):
     run_id: str
     # Whether any test passed on the base: tests that already fail there prove nothing.
     decides: bool = True
+    # Whether the tests came to their end on the base.
+    base_judged: bool = True
+    # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
+    is_unread: bool = False
     # The number of tests that passed on the base and fail now, and the first names.
     broken: int = 0
     names: tuple[str, ...] = ()
+    # How many tests passed before the work, and how many of them pass now.
+    before: int = 0
+    kept: int = 0
+
+
+class ProtectedChanges(_Value, frozen=True, kw_only=True):
+    """Changes to files that the work may not change by itself: one list with one digest, tried before anyone is asked.
+
+    `tree`, `patch_sha256`, `checks` and `tests` are those of the work with these changes.
+    """
+
+    digest: str
+    # What became of each file: "changed", "added" or "deleted".
+    files: dict[str, str]
+    # Those that are tests.
+    test_files: tuple[str, ...]
+    outcome: Literal["passes_without", "passes_only_with", "fails_with"]
+    tree: str
+    patch_sha256: str
+    checks: dict[str, CheckRun]
+    tests: ProjectTests | None = None
+    # What a person decided about them.
+    decision: Literal["open", "signed", "declined"] = "open"
+    # The files whose changes a person signed, if that were not all; the other changes are left out.
+    kept: tuple[str, ...] | None = None
 
 
 class Verification(_Value, frozen=True, kw_only=True):
@@ -44,11 +87,35 @@ class Verification(_Value, frozen=True, kw_only=True):
     judges: dict[str, str] = {}
     # Checks that pass even when their judges are made to fail.
     immune: tuple[str, ...] = ()
+    # Checks of which nothing could be altered: only the base shows that they can fail.
+    unaltered: tuple[str, ...] = ()
     # None if the project's tests did not run: no command is set, a check failed, or nothing changed.
     tests: ProjectTests | None = None
+    protected: ProtectedChanges | None = None
+    # Changed functions that no check and no test of the project reaches, as far as a coverage report tells.
+    unreached: tuple[str, ...] = ()
+    # New code that could deceive a judge: file, line and what it does.
+    flags: tuple[str, ...] = ()
+    # Whether the work changed nothing.
+    is_empty: bool = False
+    # The version of the judging rules. Results by old rules do not open a gate.
+    rules: int = 1
 
     @property
     def run_ids(self) -> tuple[str, ...]:
         """All runs behind this result."""
         tests = (self.tests.base_run_id, self.tests.run_id) if self.tests is not None else ()
         return tuple(sorted({*(run.run_id for run in self.checks.values()), *tests}))
+
+    def decided(self, decision: Literal["signed", "declined"]) -> Verification:
+        """The result after a person's decision about the protected changes: with a signature they are part of it."""
+        protected = self.protected
+        if protected is None or protected.decision != "open":
+            return self
+        decided = replace(protected, decision=decision)
+        if decision == "declined":
+            return replace(self, protected=decided)
+        return replace(
+            self, tree=protected.tree, patch_sha256=protected.patch_sha256, checks=protected.checks,
+            tests=protected.tests, files=tuple(sorted({*self.files, *protected.files})), protected=decided,
+        )  # fmt: skip

@@ -31,7 +31,7 @@ _TRACES = (
 OWN_RULES = (
     "# Made by loopwright: state that belongs to this machine, not to the project.\n"
     "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\n"
-    "reflections/\nreflection-input.json\nanalysis/\nloops/\nworkflows/*/objects/\n"
+    "reflections/\nreflection-input.json\nanalysis/\nloops/\nworkflows/*/objects/\nworkflows/*/hidden/\n"
 )
 
 

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import UnionType
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -29,6 +30,7 @@ RESERVED_VARIABLES = frozenset(
         "LOOPWRIGHT_PROMPT",
         "LOOPWRIGHT_ANSWER",
         "LOOPWRIGHT_SCHEMA",
+        "LOOPWRIGHT_NONCE",
         "LOOPWRIGHT_WEB",
         "LOOPWRIGHT_USAGE",
         "LOOPWRIGHT_DECISIONS",
@@ -39,8 +41,11 @@ RESERVED_VARIABLES = frozenset(
         "LOOPWRIGHT_TURN_TOKENS",
         "LOOPWRIGHT_TURN_WALL_S",
         "LOOPWRIGHT_GATE",
+        "LOOPWRIGHT_REPORTS",
     }
 )
+# Old names of settings.
+_RENAMED = {("loop", "test_command"): ("project", "test_command"), ("workflow", "seal"): ("project", "protect")}
 Flags = Mapping[tuple[str, str], Any]
 
 
@@ -117,6 +122,7 @@ class _Merge:
             if not name.startswith(_PREFIX) or name in RESERVED_VARIABLES:
                 continue
             section, _, key = name.removeprefix(_PREFIX).lower().partition("_")
+            section, key = _RENAMED.get((section, key), (section, key))
             if section not in _SECTIONS or key not in _SECTIONS[section]:
                 known = [f"{_PREFIX}{s}_{k}".upper() for s, keys in _SECTIONS.items() for k in keys]
                 self._unknown(f"environment variable {name}", name, known)
@@ -124,6 +130,7 @@ class _Merge:
             self.put(section, key, _from_text(environment[name], _type_of(section, key)), name)
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
+        section, key = _RENAMED.get((section, key), (section, key))
         if (section, key) == ("agents", "roles") and isinstance(value, dict):
             # Merge role by role, for the same reason.
             self._put_roles(value, origin)
@@ -194,7 +201,8 @@ def _texts(value: Any) -> list[str]:
 def _from_text(text: str, kind: Any) -> Any:
     """A variable's text as a value; a list may be written as JSON or with commas."""
     kind = kind.__origin__
-    if kind is str:
+    may_be_text = isinstance(kind, UnionType) and str in get_args(kind)
+    if kind is str or (may_be_text and not text.lstrip().startswith("[")):
         return text
     if kind is bool and text.lower() in ("1", "0", "true", "false", "yes", "no", "on", "off"):
         return text.lower() in ("1", "true", "yes", "on")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import shlex
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -21,11 +22,71 @@ class WorkspaceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     document_language: Annotated[Literal["any", "en", "zh"], Meta(description="required language of documents")] = "any"
 
 
+class TestCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of several test commands of a project: for monorepos."""
+
+    # pytest would collect every class of this name.
+    __test__: ClassVar[bool] = False
+
+    command: Annotated[str, Meta(min_length=1, description="the command")]
+    cwd: Annotated[str, Meta(description="folder in which the command runs; empty: the top folder")] = ""
+    when: Annotated[
+        list[str], Meta(description="globs: run the command only if such a file changed; empty: always")
+    ] = []
+
+    @property
+    def in_a_shell(self) -> str:
+        """The command as a person types it in the top folder."""
+        return " ".join(("(cd", shlex.quote(self.cwd), "&&", f"{self.command})")) if self.cwd else self.command
+
+
+# The value of `project.test_command` for a project that a person wants to be left untested.
+NO_TESTS = "none"
+
+
+class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which files are the product, which are its tests, and the command that tests it."""
+
+    source: Annotated[
+        list[str], Meta(description="globs of source files, which the work may change; empty: found by their names")
+    ] = []
+    tests: Annotated[
+        list[str], Meta(description="globs of tests: the work may add tests, not change them; empty: the usual names")
+    ] = []
+    docs: Annotated[
+        list[str], Meta(description="globs of documents, which the work may change; empty: the usual names")
+    ] = []
+    test_command: Annotated[
+        str | list[TestCommand],
+        Meta(
+            description="command for the project's tests, or a list of {command, cwd, when}: the tests judge a loop, and "
+            'no build may break them; "none": nothing tests the project'
+        ),
+    ] = ""
+    protect: Annotated[list[str], Meta(description="globs of files that the work may never change by itself")] = []
+
+    @property
+    def test_commands(self) -> tuple[TestCommand, ...]:
+        """The commands; empty if none is set."""
+        if not isinstance(self.test_command, str):
+            return tuple(self.test_command)
+        is_set = self.test_command.strip() not in ("", NO_TESTS)
+        return (TestCommand(self.test_command),) if is_set else ()
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether no test command is set, and no person said that there is none."""
+        return not self.test_commands and self.test_command != NO_TESTS
+
+
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The copy of the project in which steps run."""
 
     mode: Annotated[Literal["auto", "worktree", "copy"], Meta(description="how the sandbox is created")] = "auto"
     isolation: Annotated[Literal["none", "auto", "strict"], Meta(description="isolation of the steps")] = "auto"
+    allow_weak: Annotated[
+        bool, Meta(description="let agents work in isolation that leaves your session reachable, while you watch")
+    ] = False
     root: Annotated[
         str, Meta(description="folder for sandboxes, outside the project; empty: <tmp>/loopwright-<uid>")
     ] = ""
@@ -109,15 +170,16 @@ class LoopSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_iterations: Annotated[int, Meta(ge=1, description="number of actions before a loop gives up")] = 10
     freeze_s: Annotated[int, Meta(ge=0, description="seconds of pause after which an agent's turn is ended")] = 60
     no_progress: Annotated[int, Meta(ge=1, description="iterations without a change before a loop is held")] = 3
-    test_command: Annotated[
-        str, Meta(description="command for the project's tests: they judge a loop, and no build may break them")
-    ] = ""
     reports: Annotated[
         str, Meta(description="path or glob of the JUnit XML that the test command writes; empty: the usual paths")
     ] = ""
     coverage: Annotated[
         str, Meta(description="path of the coverage report that the test command writes; empty: the usual paths")
     ] = ""
+    side_by_side: Annotated[
+        Literal["auto", "always", "never"],
+        Meta(description="test base and work at the same time; auto: if a core is free"),
+    ] = "auto"
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -246,7 +308,6 @@ class WorkflowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deliver: Annotated[Literal["patch", "branch"], Meta(description="how a finished change reaches your branch")] = (
         "patch"
     )
-    seal: Annotated[list[str], Meta(description="globs of protected files, which judge a build")] = []
     gate_blocks: Annotated[
         int,
         Meta(
@@ -277,6 +338,7 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All sections."""
 
     workspace: WorkspaceSettings = WorkspaceSettings()
+    project: ProjectSettings = ProjectSettings()
     sandbox: SandboxSettings = SandboxSettings()
     run: RunSettings = RunSettings()
     secrets: SecretsSettings = SecretsSettings()

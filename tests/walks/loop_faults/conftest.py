@@ -73,7 +73,7 @@ class Scene:
         project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
         project.write(
             ".loopwright/config.toml",
-            f'[loop]\ntest_command = "sh {folder}/agent.sh tests"\nno_progress = 1000\n'
+            f'[project]\nsource = ["**"]\ntest_command = "sh {folder}/agent.sh tests"\n[loop]\nno_progress = 1000\n'
             "[run]\nmax_retries = 1000\n"
             '[agents]\ndefault = "scripted"\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
         )
@@ -109,6 +109,8 @@ class Scene:
                 return
             verb = "start" if isinstance(self.replayed().phase, Created) else "resume"
             done = self.run("loop", verb, self.loop_id)
+            if done.exit_code == 14:  # a test proves only one of several tasks
+                done = self.run("loop", "accept", self.loop_id, "--reason", "looked at it")
             if done.exit_code != 11:
                 break
         assert done.exit_code == 0, done.stdout + done.stderr

@@ -163,6 +163,7 @@ def outcome(
         denials=denials_in(result),
         stop_reason=str(result.get("stop_reason") or ""),
         files=tuple(stream.files),
+        is_structured=structured is not None,
     )
 
 

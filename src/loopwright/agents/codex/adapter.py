@@ -158,7 +158,7 @@ class CodexAgent:
         """Take a turn. If the program does not know the old session, start a new one."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
-        write_private_file(home / "config.toml", self._user.text_for(turn.folder).encode())
+        write_private_file(home / "config.toml", self._user.text_for(turn.folder_inside or turn.folder).encode())
         return take_in_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
@@ -185,7 +185,10 @@ class CodexAgent:
         with self._running.of(turn.mailbox, stream):
             ran = start(command, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
         began = stream.is_completed or stream.failure is not None or bool(stream.text)
-        return outcome(turn, stream, ran, self._price(stream.tokens)), began
+        answer = outcome(turn, stream, ran, self._price(stream.tokens))
+        if isinstance(answer, Answer):
+            answer = replace(answer, is_structured=strict is not None)
+        return answer, began
 
     def _arguments(self, turn: Turn, strict: Mapping[str, object] | None, session: str | None) -> tuple[str, ...]:
         schema = turn.mailbox / "schema.json"

@@ -21,6 +21,8 @@ class CommandAgent:
     """Runs `command`, which reads $LOOPWRIGHT_PROMPT and writes $LOOPWRIGHT_ANSWER; both are paths of files.
 
     $LOOPWRIGHT_SCHEMA is the path of the answer's JSON Schema, if there is one; the prompt contains the schema as well.
+    A verdict must contain $LOOPWRIGHT_NONCE: the answer file is not a protocol of its own, because a command usually
+    copies the text of a model into it, and every process that the command starts can write it.
     $LOOPWRIGHT_CONTEXT is the manifest of what to read; $LOOPWRIGHT_TURN_USD, _TOKENS and _WALL_S are the budget left;
     $LOOPWRIGHT_WEB says whether the web is allowed.
     The command may append its usage to $LOOPWRIGHT_USAGE, as lines of JSON: {"usd": 0.01, "tokens": 1200}.
@@ -45,6 +47,8 @@ class CommandAgent:
             "LOOPWRIGHT_ANSWER": str(answer),
             VARIABLE: str(turn.mailbox / FILE),
             **({"LOOPWRIGHT_SCHEMA": str(schema)} if turn.schema is not None else {}),
+            # For a program that writes the verdict itself; a model finds the nonce in the prompt.
+            **({"LOOPWRIGHT_NONCE": turn.nonce} if turn.nonce else {}),
             # The command may pass this on: many agents can switch their web tools off.
             "LOOPWRIGHT_WEB": "allowed" if turn.may_use_web else "denied",
         }
@@ -70,6 +74,7 @@ class ShellAgent:
     """Runs the prompt as a script: no model, no cost."""
 
     name = "bash"
+    is_scripted = True
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """Run the prompt."""

@@ -65,7 +65,7 @@ def _opened(turn: Turn) -> OpenedTurn:
 
 def _with_paths(turn: Turn) -> str:
     """The prompt with paths in place of our variables, which a shell that we did not start does not have."""
-    text = turn.prompt
+    text = f"{turn.prompt}\n\n{turn.schema_text}\n" if turn.nonce else turn.prompt
     for name, path in ((MAILBOX, turn.mailbox), (VARIABLE, turn.mailbox / FOLDER)):
         text = text.replace(f"${name}", str(path))
     return text

@@ -4,7 +4,7 @@ A turns file is YAML: `turns:` with a list of turns. A turn has `role`, `expect`
 `run` (a shell script for the sandbox; usage that it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines
 for that file, written before the script runs), `tokens` and `usd` (the total cost of the turn), and either `answer` or
 `fail` (a `Reason`; `reset_in_s` is the number of seconds until a rate limit ends). `session` is the agent's session;
-the script finds the session to resume in $LOOPWRIGHT_SESSION.
+the script finds the session to resume in $LOOPWRIGHT_SESSION. An answer that is nothing but JSON counts as a verdict.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class WrittenTurn(msgspec.Struct, frozen=True):
 class ScriptedAgent:
     """Replays the turns of each role in order."""
 
+    is_scripted = True
+
     def __init__(self, name: str, turns: tuple[WrittenTurn, ...], clock: Clock = utc_now) -> None:
         self.name = name
         self._clock = clock
@@ -77,7 +79,9 @@ class ScriptedAgent:
             if ran.exit_code != 0:
                 return NoAnswer(Reason.CRASHED, f"the script exited with {ran.exit_code}", None, written.session)
             duration_s = ran.duration_s
-        return Answer(written.answer, duration_s, written.tokens, written.usd, written.session or turn.session)
+        session = written.session or turn.session
+        # The answer comes from the turns file, which no process of the turn can write: it is this agent's protocol.
+        return Answer(written.answer, duration_s, written.tokens, written.usd, session, is_structured=True)
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the usage file says."""

@@ -106,7 +106,8 @@ def _echo_work(loop: Loop) -> None:
     _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = translate(f"run {loop.validation.run_id or 'by another tool'}")
-        _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run])
+        notes = map(translate, loop.validation.notes)
+        _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run, *notes])
     _echo_section(message("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [
         f"{hypothesis.id} {hypothesis.status}: {translate(hypothesis.description)}"
@@ -122,6 +123,8 @@ def _echo_work(loop: Loop) -> None:
 def _of_task(loop: Loop, task: Task) -> list[str]:
     """A task, and what it used of its budget."""
     lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_text(task, catalogue())}"]
+    if (proof := next((proof for proof in loop.validation.proofs if proof.task_id == task.id), None)) is not None:
+        lines.append(f"    {proof.grade.value}{f': {translate(proof.reason)}' if proof.reason else ''}")
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
         iterations = message("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))

@@ -7,9 +7,13 @@ from typing import Any
 import click
 
 from loopwright.cli.options import command_with_examples, echo, in_context
+from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import echo_view
 from loopwright.stages.context import Context
-from loopwright.verbs.workflow.decisions import approve, reject, sign, undo
+from loopwright.verbs.workflow.decisions import PROTECTED, WITHOUT_PROTECTED, approve, reject, sign, undo
+
+# `--protected` without a glob.
+ALL = "**"
 
 
 @command_with_examples("""
@@ -46,16 +50,42 @@ def reject_command(context: Context, slug: str, as_json: bool, **options: Any) -
 
 @command_with_examples("""
   loopwright sign faster-imports VS-2 --note "tried it in the browser"
-  loopwright sign faster-imports tests/test_import.py --note "the old test was wrong about Windows"
+  loopwright sign faster-imports --protected --note "the old test was wrong about Windows"
+  loopwright sign faster-imports --protected "tests/**" --note "the tests, and not the Makefile"
+  loopwright sign faster-imports --without-protected --note "the Makefile stays as it was"
   loopwright sign faster-imports project-tests --note "the old API was removed on purpose, and its tests with it"
 """)
 @click.argument("slug")
-@click.argument("what", metavar="SLICE|FILE|project-tests")
+@click.argument("what", metavar="[SLICE|REQUIREMENT|CHECK|FILE|project-tests]", required=False)
+@click.option(
+    "--protected",
+    is_flag=False,
+    flag_value=ALL,
+    metavar="[GLOB]",
+    help="Accept the work's changes to protected files. With GLOB: only these, after a run of the checks without the "
+    "others.",
+)
+@click.option("--without-protected", is_flag=True, help="Leave the work's changes to protected files out.")
 @click.option("--note", default="", help="What you checked; is recorded.")
 @in_context
-def sign_command(context: Context, slug: str, what: str, note: str, as_json: bool) -> None:
-    """Sign off a slice, a changed protected file, or project tests that the work breaks. For people only."""
-    echo_view(sign(context, slug, what, note=note), as_json=as_json)
+def sign_command(
+    context: Context,
+    slug: str,
+    what: str | None,
+    protected: str | None,
+    without_protected: bool,
+    note: str,
+    as_json: bool,
+) -> None:
+    """Sign off a slice, changes to protected files, or project tests that the work breaks. For people only."""
+    named = [what, PROTECTED if protected is not None else None, WITHOUT_PROTECTED if without_protected else None]
+    subjects = [subject for subject in named if subject is not None]
+    if len(subjects) != 1:
+        raise click.UsageError("name one thing to sign: a slice, a file, --protected or --without-protected")
+    only = "" if protected is None or protected == ALL else protected
+    with stopping_on_signals() as cancellation:
+        view = sign(context, slug, subjects[0], only=only, note=note, cancellation=cancellation)
+    echo_view(view, as_json=as_json)
 
 
 @command_with_examples("""

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from loopwright.agents.failover import takeover_sentence
-from loopwright.cli.language import message, translate
+from loopwright.cli.language import catalogue, message, translate
 from loopwright.cli.loop.output import price_note
 from loopwright.cli.options import context_of
 from loopwright.cli.plain import echo, echo_json, put
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
-from loopwright.workflow.model import Stage
+from loopwright.workflow.audit import proof_line
+from loopwright.workflow.stage import Stage
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
@@ -33,10 +34,19 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
     review = view.workflow.review
     if stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
         put(f"  ✗ {message('the review requests changes: {why}', why=translate(review.rationale))}")
+    for pattern in view.scope if stage is Stage.PLAN or whole else ():
+        if pattern in view.scope_wanted:
+            echo(f"  the work may change {pattern}, which project.source does not allow")
+        else:
+            echo(f"  the work may change {pattern}")
     if whole:
         _echo_details(view)
-    elif stage is Stage.BUILD and view.rest_of_project:
-        echo(f"  {view.rest_of_project}")
+    else:
+        _echo_requirements(view)
+        if stage is Stage.BUILD and view.rest_of_project:
+            echo(f"  {view.rest_of_project}")
+    if view.weak_isolation:
+        echo(f"  ! {view.weak_isolation}")
     echo(f"  → {view.next}", fg="green")
 
 
@@ -74,6 +84,7 @@ def _echo_details(view: WorkflowView) -> None:
         _echo_autopilot(view.flight)
     for takeover in view.takeovers:
         put(f"  {translate(takeover_sentence(takeover))}")
+    _echo_requirements(view)
     for link in view.chain:
         put(f"  {translate(link.claim)}? {translate(link.basis)}; {translate(link.implication)}")
     for decision in view.workflow.decisions:
@@ -89,6 +100,18 @@ def _echo_details(view: WorkflowView) -> None:
             worked = {"seconds": f"{spent.wall_s:.0f}", "turns": spent.turns}
             line = message("    {role}: {usd} USD, {tokens} tokens, {seconds} s, turns: {turns}", **facts, **worked)
             put(line + price_note(spent))
+
+
+def _echo_requirements(view: WorkflowView) -> None:
+    """Print each requirement of built work with its grade and what proves it."""
+    if view.workflow.stage not in (Stage.BUILD, Stage.REVIEW, Stage.DONE):
+        return
+    for line in view.requirements:
+        put(f"  {proof_line(line, catalogue())}")
+    if view.unreached:
+        echo(f"  ! {view.unreached}")
+    for flag in view.workflow.verification.flags if view.workflow.verification is not None else ():
+        echo(f"  ! {flag}")
 
 
 def echo_details(project_root: Path, slug: str, *, as_json: bool) -> None:

@@ -12,11 +12,12 @@ import click
 from loopwright.cli.options import command_with_examples, echo, echo_json, in_context
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import echo_view
-from loopwright.errors import WrongUsage
+from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.verbs.workflow.stages import (
+    NOT_ACCEPTED,
     ArchiveReport,
     ArchiveRequest,
     ClarifyReport,
@@ -60,7 +61,13 @@ def clarify_command(
         report = clarify(context, slug, ClarifyRequest(idea=text, profile=profile, agent=agent), tell, cancellation)
         while interactive and not as_json and report.item is not None:
             text = click.prompt(click.style(f"{report.item} {report.question}", bold=True), prompt_suffix="\n> ")
-            answer(context, report.view.workflow.slug, report.item, text)
+            try:
+                answer(context, report.view.workflow.slug, report.item, text)
+            except WorkflowRefused as refusal:
+                if refusal.error != NOT_ACCEPTED:
+                    raise
+                echo(refusal.message, fg="red")
+                continue
             report = clarify(context, slug, ClarifyRequest(agent=agent), tell, cancellation)
     _echo(report, as_json=as_json)
 

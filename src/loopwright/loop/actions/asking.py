@@ -218,6 +218,7 @@ def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox
             id=request.id if request.id is None or clean(request.id).text == request.id else None,
             question=clean(request.question).text,
             options=tuple(clean(text).text for text in request.options),
+            scope_wanted=tuple(clean(text).text for text in request.scope_wanted),
         )
         for request in requests.asked
     )

@@ -20,7 +20,11 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishCompl
     progress = context.progress(loop)
     make_folder(progress)
     lines = [f"# {loop.title}", "", loop.description, "", "## Tasks", ""]
-    lines += [f"- {task.id}: {task.description} ({', '.join(task.files_changed) or 'no file'})" for task in loop.tasks]
+    grades = {proof.task_id: f", {proof.grade.value}" for proof in loop.validation.proofs}
+    lines += [
+        f"- {task.id}: {task.description} ({', '.join(task.files_changed) or 'no file'}{grades.get(task.id, '')})"
+        for task in loop.tasks
+    ]
     run_id, tests = loop.validation.run_id, loop.validation
     lines += ["", "## Tests", "", f"{tests.pass_rate:g} % of {len(tests.results)} passed in run {run_id}:"]
     lines += [f"`loopwright verify {run_id}` checks that; `loopwright rerun {run_id}` repeats it.", ""]

@@ -150,7 +150,8 @@ def _prompt(loop: Loop, context: WorkerContext, task: Task, briefing: Briefing |
         title=loop.title,
         description=loop.description,
         blocker=f"{context.book.part('last_failure', message=last.message)}\n" if last is not None else "",
-        test_command=context.settings.test_command or context.book.part("no_test_command"),
+        test_command="; ".join(command.in_a_shell for command in context.project.test_commands)
+        or context.book.part("no_test_command"),
     )
 
 

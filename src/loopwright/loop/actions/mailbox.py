@@ -45,10 +45,11 @@ def describe_turn(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox,
         budget=budget,
     )
     write_turn_facts(turn_sandbox.mailbox, facts)
-    command = context.settings.test_command
+    commands = context.project.test_commands
     # A build has written its own checks already.
-    if command and read_checks(turn_sandbox.mailbox) == Checks():
-        write_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
+    if commands and read_checks(turn_sandbox.mailbox) == Checks():
+        tests = tuple(ShownCheck(id="tests", command=command.in_a_shell) for command in commands)
+        write_checks(turn_sandbox.mailbox, Checks(shown=tests))
 
 
 @contextmanager

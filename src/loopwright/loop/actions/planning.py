@@ -44,6 +44,8 @@ def plan_tasks(
         why = f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
         raise HeldBack(context.blocked(answer.reason, why), turn_taken=True)
     proposed = answer.reply.tasks[:most]
+    # Only a person says that a loop has nothing to change.
+    is_work = any(task.mode == "write" for task in loop.tasks) or any(task.mode != "analysis" for task in proposed)
     now = stamp(context.clock())
     taken = {task.id for task in loop.tasks}
     names = (name for number in itertools.count(1) if (name := f"T-{number}") not in taken)
@@ -52,7 +54,7 @@ def plan_tasks(
             id=name,
             description=redactor.clean(task.description).text,
             tool=redactor.clean(task.tool).text or _doer(loop, context, agent),
-            mode="analysis" if task.mode == "analysis" else "write",
+            mode="analysis" if task.mode == "analysis" and is_work else "write",
             status="pending",
             created_at=now,
         )

@@ -6,46 +6,118 @@ from pathlib import Path
 
 import msgspec
 
+from loopwright.evidence.known_results import REPEATS, came_to_its_end, key_on_tree, recall, repeated_key
+from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.evidence.store import RunOrigin
+from loopwright.judging.globs import matches
+from loopwright.judging.runners.table import FALLBACKS
+from loopwright.judging.runners.trials import choose
+from loopwright.judging.scope import WorkScope
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import digest_of
-from loopwright.kernel.files import make_folder, replace_without_sync
 from loopwright.loop import events as e
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.model import Hold, Loop, Spent, Tree
-from loopwright.loop.reports.model import TestResult
-from loopwright.loop.reports.read import RunReports
-from loopwright.loop.test_runs import Comparison, TestRun, compare
+from loopwright.loop.ran_checks import RanChecks
+from loopwright.loop.test_runs import TestRun, report_of, with_silent_commands
 from loopwright.loop.worker_context import WORKER, WorkerContext
-from loopwright.loop.worker_sandbox import base_sandbox, sandbox_request
+from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.request import Finished, Observer, RunRequest
+from loopwright.runner.result_key import JudgingCommand, dependencies_of
 from loopwright.runner.run_plan import SETUP_STEP, run_plan
+from loopwright.runner.test_reports import RunReports
 from loopwright.sandbox.port import SandboxRequest
+from loopwright.workspace.settings_model import TestCommand
 
 _STEP = "tests"
 _TESTS_FAILED = "STEP_FAILED"
 _MOST_OUTPUT = 1500
+_SHORT_MS = 60_000
 
 
-def run_tests(loop: Loop, context: WorkerContext, sandbox: SandboxRequest, name: str) -> TestRun:
-    """Run the test command in this sandbox; `HeldBack` if it is not set or could not run."""
-    reports = RunReports(context.settings.reports, context.settings.coverage, context.tools().redactor)
-    plan = _plan(loop, context)
-    finished = run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", reports)
-    step = next((step for step in finished.evidence.steps if step.id == _STEP), None)
+class MoreOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known before a run of tests: what its results depend on, or the run that it is compared with.
+
+    `only` are the test files that matter: runners that know how leave the others out.
+    """
+
+    depends_on: str = ""
+    base_run: str | None = None
+    scope: WorkScope | None = None
+    # What was altered for the run, if it is a control.
+    control: str = ""
+    only: tuple[str, ...] = ()
+
+
+_NOTHING_KNOWN = MoreOfRun()
+
+
+def run_tests(
+    loop: Loop,
+    context: WorkerContext,
+    sandbox: SandboxRequest,
+    commands: tuple[TestCommand, ...],
+    name: str,
+    without: frozenset[str] = FALLBACKS,
+    *,
+    inside: Observer | None = None,
+    longest_s: float | None = None,
+    more: MoreOfRun = _NOTHING_KNOWN,
+) -> TestRun:
+    """Run the test commands in this sandbox. `without` are reporters to leave out: the base can't stand them."""
+    settings = context.settings
+    reports = RunReports(settings.reports, settings.coverage, context.tools().redactor, without, inside, more.only)
+    plan = _plan(loop, context, commands, longest_s)
+    finished = run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", reports, more)
+    return _test_run(finished.evidence, finished.folder, without, reports)
+
+
+def same_tests(
+    ran: RanChecks, tree: Tree, only: tuple[str, ...], commands: tuple[TestCommand, ...], without: frozenset[str]
+) -> TestRun | None:
+    """The run of a plan's checks on this tree, if the checks began with the same commands."""
+    finished = ran.take(tree.tree, only, commands, without)
+    if finished is None:
+        return None
+    evidence = finished.evidence
+    steps = [msgspec.structs.replace(step, id=_step_id(number)) for number, step in enumerate(evidence.steps, start=1)]
+    return _test_run(msgspec.structs.replace(evidence, steps=steps), finished.folder, without, None)
+
+
+def _test_run(evidence: Evidence, folder: Path, without: frozenset[str], reports: RunReports | None) -> TestRun:
+    """A run of the test commands; without its reports only the names and results that its evidence holds."""
+    steps = [step for step in evidence.steps if step.id.startswith(_STEP)]
+    report = with_silent_commands(reports.report if reports is not None else report_of(steps), steps)
     return TestRun(
-        run_id=finished.evidence.run_id,
-        exited_with_0=step is not None and step.outcome == "passed",
-        results=reports.results,
-        gaps=reports.gaps,
-        coverage=reports.coverage,
-        duration_ms=round(1000 * step.duration_s, 1) if step is not None else 0,
-        message=finished.evidence.message.text,
-        output=_end_of_output(finished),
+        run_id=evidence.run_id,
+        exited_with_0=bool(steps) and all(step.outcome == "passed" for step in steps),
+        ended=bool(steps) and all(map(came_to_its_end, steps)),
+        results=report.results,
+        gaps=report.gaps,
+        runners=report.runners,
+        without=tuple(sorted(without)),
+        coverage=reports.coverage if reports is not None else None,
+        lines=reports.lines if reports is not None else None,
+        duration_ms=round(1000 * sum(step.duration_s for step in steps), 1),
+        message=evidence.message.text,
+        output=_end_of_output(steps, folder),
     )
+
+
+def commands_for(context: WorkerContext, files: tuple[str, ...]) -> tuple[TestCommand, ...]:
+    """The test commands of the project that judge a change of these files; `HeldBack` if none is set."""
+    commands = context.project.test_commands
+    if not commands:
+        raise HeldBack(context.blocked("no_test_command", "project.test_command is not set: nothing checks the work"))
+    concerned = tuple(
+        command for command in commands if not command.when or any(matches(file, tuple(command.when)) for file in files)
+    )
+    # A file that no pattern names may matter to every command.
+    named = tuple(pattern for command in commands for pattern in command.when)
+    return concerned if concerned and all(matches(file, named) for file in files) else commands
 
 
 def run_judges(
@@ -55,6 +127,7 @@ def run_judges(
     plan: bytes,
     run_id: str,
     observer: Observer | None,
+    more: MoreOfRun = _NOTHING_KNOWN,
 ) -> Finished:
     """Run a plan that judges the work. Its time counts as work. `HeldBack` if the run says nothing about the work."""
     request = RunRequest(
@@ -62,9 +135,12 @@ def run_judges(
         plan=plan,
         sandbox_options=context.options(sandbox),
         environment=context.environment,
-        origin=RunOrigin(loop_id=loop.loop_id, workflow=loop.workflow),
+        origin=RunOrigin(loop_id=loop.loop_id, workflow=loop.workflow, base_run=more.base_run),
         run_id=run_id,
         observer=observer,
+        results_depend_on=more.depends_on,
+        scope=more.scope,
+        control=more.control,
     )
     finished = run_plan(request, context.tools(), Emitter(ignore), context.cancellation)
     used_up = _count(loop, context, finished)
@@ -104,17 +180,19 @@ def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | Non
     return hold_after(after, "wall_s", stamp(context.clock())) if is_over else None
 
 
-def _plan(loop: Loop, context: WorkerContext) -> bytes:
-    command = context.settings.test_command
-    if not command:
-        raise HeldBack(context.blocked("no_test_command", "loop.test_command is not set: nothing checks the work"))
-    step = {
-        "id": _STEP,
-        "action": "run the project's tests",
-        "commands": [command],
-        "timeout_s": _timeout_s(loop, context),
-    }
-    return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": [step]}})
+def _plan(loop: Loop, context: WorkerContext, commands: tuple[TestCommand, ...], longest_s: float | None) -> bytes:
+    limit_s = _timeout_s(loop, context)
+    steps = [
+        {
+            "id": _step_id(number),
+            "action": "run the project's tests",
+            "commands": [command.command],
+            **({"cwd": command.cwd} if command.cwd else {}),
+            "timeout_s": limit_s if longest_s is None else min(limit_s, longest_s),
+        }
+        for number, command in enumerate(commands, start=1)
+    ]
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": steps}})
 
 
 def _timeout_s(loop: Loop, context: WorkerContext) -> float:
@@ -122,41 +200,105 @@ def _timeout_s(loop: Loop, context: WorkerContext) -> float:
     if left_for_a_turn(loop, "wall_s") is None:
         return context.timeout_s
     left_s = left_for_a_turn(context.store.load(loop.loop_id), "wall_s") or 0.0
-    return max(0.1, min(context.timeout_s, left_s))
+    # A plan takes no more than three decimal places.
+    return max(0.1, round(min(context.timeout_s, left_s), 3))
 
 
-def _end_of_output(finished: Finished) -> str:
-    logs = [command.log for step in finished.evidence.steps if step.id == _STEP for command in step.commands]
-    if not logs or logs[-1] is None:
-        return ""
-    return (finished.folder / str(logs[-1])).read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace").strip()
+def _end_of_output(steps: list[StepRecord], folder: Path) -> str:
+    """The end of the last log of the test commands. The steps stop at the first failure."""
+    logs = [folder / str(command.log) for step in steps for command in step.commands if command.log]
+    return logs[-1].read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace").strip() if logs else ""
 
 
-def compare_tests(loop: Loop, context: WorkerContext) -> Comparison | None:
-    """Compare the project's tests on base and work; None without a test command or without changes."""
-    tree = loop.tree
-    if not context.settings.test_command or tree is None or not tree.has_changes:
-        return None
-    base = tests_on_base(loop, context, tree)
-    return compare(base, run_tests(loop, context, sandbox_request(loop, context), "tests"))
-
-
-def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
-    """The result of the test command on the loop's base. It is kept for the next iteration."""
-    path = _kept_as(loop, context, tree)
-    kept = codec.read_json(path, TestRun)
-    if kept is not None and context.tools().store.folder(kept.run_id).is_dir():
-        return kept
-    run = run_tests(loop, context, base_sandbox(context.request(), tree, context.progress(loop)), "base-tests")
-    # Later only names and results are needed. The traces of a whole suite take megabytes.
-    results = tuple(TestResult(result.test_name, result.suite, result.status) for result in run.results)
-    make_folder(path.parent)
-    replace_without_sync(path, codec.to_json(msgspec.structs.replace(run, results=results)))
+def tests_on_base(
+    loop: Loop, context: WorkerContext, tree: Tree, commands: tuple[TestCommand, ...], *, runs_again: bool
+) -> TestRun:
+    """The result of the test commands on the loop's base, from an earlier run if one is known."""
+    sandbox = base_sandbox(context.request(), tree, context.progress(loop))
+    run = settled_run(loop, context, sandbox, commands, "base-tests", None if runs_again else tree)
+    if not run.ended and run.duration_ms < _SHORT_MS:
+        # A signal may have ended the tests by chance. A base without a result would hold the loop.
+        run = settled_run(loop, context, sandbox, commands, "base-tests", tree)
     return run
 
 
-def _kept_as(loop: Loop, context: WorkerContext, tree: Tree) -> Path:
-    """The path of the kept result, by everything that the result depends on."""
+def known_tests_on_base(
+    loop: Loop, context: WorkerContext, tree: Tree, commands: tuple[TestCommand, ...]
+) -> TestRun | None:
+    """An earlier run on the loop's base, if one counts."""
+    sandbox = base_sandbox(context.request(), tree, context.progress(loop))
+    depends_on = _dependencies(context, sandbox, commands, FALLBACKS)
+    return _recalled(loop, context, depends_on, tree, len(commands), FALLBACKS)
+
+
+def tests_on_base_again(
+    loop: Loop,
+    context: WorkerContext,
+    tree: Tree,
+    commands: tuple[TestCommand, ...],
+    before: TestRun,
+    only: tuple[str, ...],
+) -> tuple[TestRun, ...]:
+    """Two more runs on the loop's base, as the run before: a test with another result is flaky.
+
+    `only` are the test files that matter; empty: all.
+    """
+    sandbox = base_sandbox(context.request(), tree, context.progress(loop))
+    without = frozenset(before.without)
+    runs = []
+    for number in range(REPEATS):
+        depends_on = digest_of([repeated_key(_dependencies(context, sandbox, commands, without), number), *only])
+        known = _recalled(loop, context, depends_on, tree, len(commands), without)
+        more = MoreOfRun(depends_on=depends_on, only=only)
+        runs.append(known or run_tests(loop, context, sandbox, commands, "base-tests-again", without, more=more))
+        if not all(map(runs[-1].reports_on, only)):
+            return tests_on_base_again(loop, context, tree, commands, before, ())
+    return tuple(runs)
+
+
+def settled_run(
+    loop: Loop,
+    context: WorkerContext,
+    sandbox: SandboxRequest,
+    commands: tuple[TestCommand, ...],
+    name: str,
+    base: Tree | None = None,
+) -> TestRun:
+    """Run the tests on a base with all reporters that the commands can stand. Most commands need one run.
+
+    An earlier run with the same result key counts in place of a new one, if the tree of the base is given.
+    """
+    runs: list[TestRun] = []
+    while True:
+        choice = choose([run.as_trial() for run in runs])
+        if choice.is_settled:
+            return next(run for run in runs if frozenset(run.without) == choice.without)
+        depends_on = _dependencies(context, sandbox, commands, choice.without)
+        known = _recalled(loop, context, depends_on, base, len(commands), choice.without) if base is not None else None
+        more = MoreOfRun(depends_on=depends_on)
+        runs.append(known or run_tests(loop, context, sandbox, commands, name, choice.without, more=more))
+
+
+def _dependencies(
+    context: WorkerContext, sandbox: SandboxRequest, commands: tuple[TestCommand, ...], without: frozenset[str]
+) -> str:
     settings = context.settings
-    key = digest_of([tree.base_tree, settings.test_command, settings.reports, list(context.setup)])
-    return context.progress(loop) / "work" / f"base-tests-{key[:16]}.json"
+    judging = [JudgingCommand(command=one.command, cwd=one.cwd, without=without) for one in commands]
+    options = context.options(sandbox)
+    return dependencies_of(judging, options, context.environment, (settings.reports, settings.coverage))
+
+
+def _recalled(
+    loop: Loop, context: WorkerContext, depends_on: str, base: Tree, steps: int, without: frozenset[str]
+) -> TestRun | None:
+    store = context.tools().store
+    key = key_on_tree(depends_on, base.commit, base.base_tree)
+    evidence = recall(store, (key,), context.clock(), tuple(map(_step_id, range(1, steps + 1))))
+    if evidence is None:
+        return None
+    run = _test_run(evidence, store.folder(evidence.run_id), without, None)
+    return msgspec.structs.replace(run, is_of_other_work=evidence.loop_id != loop.loop_id)
+
+
+def _step_id(number: int) -> str:
+    return _STEP if number == 1 else f"{_STEP}-{number}"

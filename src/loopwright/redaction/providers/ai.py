@@ -31,7 +31,7 @@ RULES: tuple[SecretRule, ...] = (
                 "task-ant-oat01-<base64url:93>")),
     key_rule("huggingface-token", "Hugging Face", "hf_<alnum:34>", misses=("hf_hub_download",)),
     key_rule("huggingface-organisation-token", "Hugging Face", "api_org_<alnum:34>",
-        misses=("api_org_id", "my_api_org_<alnum:34>")),
+        misses=("api_org_id", "myapi_org_<alnum:34>")),
     key_rule("replicate-api-token", "Replicate", "r8_<alnum:37>", misses=("r8_unorm",)),
     named_rule("cohere-api-key", "Cohere", "cohere…(key|token)|co_api_key", "<alnum:40>",
         misses=("coherence key: <alnum:20>",)),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import (
+    ASSIGNMENT,
     UUID,
     UUID_EXAMPLE,
     assigned,
+    assigned_keywords,
     given,
     key_rule,
     named,
@@ -127,6 +129,11 @@ RULES: tuple[SecretRule, ...] = (
         hits=("AZURE_DEVOPS_EXT_PAT=<lower:52>", "vsts_token: <lower:52>"),
         misses=("AZURE_DEVOPS_EXT_PAT=<lower:30>", "AZURE_DEVOPS_EXT_PAT=$(System.AccessToken)",
                 "devops team: <lower:52>")),
+    SecretRule("azure-devops-unnamed-token", "Azure DevOps", assigned_keywords("pat", "token"),
+        # Length and alphabet (base32 in lower case) are so rare that any name of a token is enough.
+        rf"(?i:pat|token){ASSIGNMENT}([a-z2-7]{{52}})(?:[^A-Za-z0-9_+/=-]|$)",
+        hits=('var personalAccessToken = "<lower:52>";', 'ado_pat =  "<lower:52>"', '$token = "<lower:52>"'),
+        misses=('$token = "<lower:51>"', '$token = "<lower:53>"', 'path = "<lower:52>"', '$token = "<alnum:52>"')),
     SecretRule("azure-shared-access-key", "Azure Service Bus", ("sharedaccesskey",),
         r"\bSharedAccessKey=([A-Za-z0-9+/]{43}=)",
         hits=("Endpoint=sb://n.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=<base64:43>=",
@@ -177,8 +184,12 @@ RULES: tuple[SecretRule, ...] = (
         hits=("Endpoint=https://s.service.signalr.net;AccessKey=<base64:43>=;Version=1.0;",),
         misses=("Endpoint=https://s.service.signalr.net;AuthType=azure",
                 "https://s.service.signalr.net;AccessKey=<key>")),
-    SecretRule("microsoft-teams-webhook", "Microsoft Teams", ("webhook.office.com",),
-        r"\bwebhook\.office\.com/webhookb2/" + UUID + "@" + UUID + r"/[A-Za-z]{8,30}/([0-9a-f]{32}/" + UUID + ")",
-        hits=("https://c.webhook.office.com/webhookb2/" + UUID_EXAMPLE + "@" + UUID_EXAMPLE + "/IncomingWebhook/<hex:32>/" + UUID_EXAMPLE,),
-        misses=("https://c.webhook.office.com/webhookb2/...", "https://c.webhook.office.com/webhookb2/" + UUID_EXAMPLE)),
+    SecretRule("microsoft-teams-webhook", "Microsoft Teams", ("webhook.office.com", "outlook.office"),
+        r"\b(?:webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook)/" + UUID + "@" + UUID
+            + r"/[A-Za-z]{8,30}/([0-9a-f]{32}/" + UUID + ")",
+        hits=("https://c.webhook.office.com/webhookb2/" + UUID_EXAMPLE + "@" + UUID_EXAMPLE + "/IncomingWebhook/<hex:32>/" + UUID_EXAMPLE,
+              "https://outlook.office.com/webhook/" + UUID_EXAMPLE + "@" + UUID_EXAMPLE + "/IncomingWebhook/<hex:32>/" + UUID_EXAMPLE,
+              "https://outlook.office365.com/webhook/" + UUID_EXAMPLE + "@" + UUID_EXAMPLE + "/AzureDevOps/<hex:32>/" + UUID_EXAMPLE),
+        misses=("https://c.webhook.office.com/webhookb2/...", "https://c.webhook.office.com/webhookb2/" + UUID_EXAMPLE,
+                "https://outlook.office.com/mail/" + UUID_EXAMPLE)),
 )

@@ -17,7 +17,7 @@ RULES: tuple[SecretRule, ...] = (
     key_rule("github-personal-token", "GitHub", "ghp_<alnum:36>",
         misses=("GITHUB_TOKEN=${GITHUB_TOKEN}", "ghp_xxxxxxxx")),
     key_rule("github-fine-grained-token", "GitHub", "github_pat_<alnum:22>_<alnum:59>",
-        misses=("my_github_pat_<alnum:22>_<alnum:59>", "github_pat_11AAAA_short")),
+        misses=("mygithub_pat_<alnum:22>_<alnum:59>", "github_pat_11AAAA_short")),
     key_rule("github-oauth-token", "GitHub", "gho_<alnum:36>"),
     key_rule("github-app-user-token", "GitHub", "ghu_<alnum:36>"),
     SecretRule("github-app-installation-token", "GitHub", ("ghs_",),

@@ -15,7 +15,7 @@ from loopwright.redaction.providers.parts import (
 
 RULES: tuple[SecretRule, ...] = (
     key_rule("digitalocean-personal-token", "DigitalOcean", "dop_v1_<hex:64>", misses=("dop_v1_your_token_here",)),
-    key_rule("digitalocean-oauth-token", "DigitalOcean", "doo_v1_<hex:64>", misses=("scooby_doo_v1_<hex:64>",)),
+    key_rule("digitalocean-oauth-token", "DigitalOcean", "doo_v1_<hex:64>", misses=("scoobydoo_v1_<hex:64>",)),
     key_rule("digitalocean-refresh-token", "DigitalOcean", "dor_v1_<hex:64>"),
     SecretRule("digitalocean-spaces-secret", "DigitalOcean", ("spaces",),
         named(r"(?:do[_. -]?)?spaces[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9+/]{43}"),

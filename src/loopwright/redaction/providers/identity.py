@@ -82,7 +82,7 @@ RULES: tuple[SecretRule, ...] = (
         r"\bsecret-(?:live|test)-[A-Za-z0-9_-]{36}=",
         hits=("STYTCH_SECRET=secret-test-<base64url:36>=", "STYTCH_SECRET=secret-live-<base64url:36>="),
         misses=("secret-test-<alnum:8>", "project-test-" + UUID_EXAMPLE, "secret-live-...")),
-    SecretRule("ory-token", "Ory", ("ory_",),
+    SecretRule("ory-token", "Ory", ("ory_pat_", "ory_at_", "ory_rt_", "ory_ac_", "ory_st_"),
         r"\bory_(?:pat|at|rt|ac|st)_[A-Za-z0-9._-]{32,}",
         hits=("ORY_ACCESS_TOKEN=ory_pat_<alnum:32>", "ory_at_<base64url:43>.<base64url:43>"),
         misses=("ory_pat_<alnum:8>", "history_at_<alnum:40>", "ory_session")),

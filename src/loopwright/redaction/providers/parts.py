@@ -27,6 +27,7 @@ _PLACEHOLDER = re.compile(r"<(\w+):([\d,]+)>")
 _WITHIN_NAME = "[a-z0-9_. -]{0,20}"
 _ALTERNATIVE = re.compile(r"(?:\([^)]*\)|[^|(])+")
 
+_FREQUENT_START = 5
 _CREDENTIAL_WORD = r"[a-z0-9_. -]{0,30}(?:key|token|secret|passw|auth|credential)"
 # The backslashes are for text that is itself quoted within JSON.
 ASSIGNMENT = r"""[\\"'\])]{0,4}[ \t]{0,3}(?:=>|:=|[:=,>|])[ \t]{0,3}[\\"'\[(]{0,4}"""
@@ -34,7 +35,8 @@ ASSIGNMENT = r"""[\\"'\])]{0,4}[ \t]{0,3}(?:=>|:=|[:=,>|])[ \t]{0,3}[\\"'\[(]{0,
 _SPACE = r"""[ \t]{1,3}[\\"']{0,4}"""
 _VALUE_END = r"(?:[^A-Za-z0-9_+/=-]|$)"
 
-_URL_CHARACTER = r"""[^ \t\r\n@/"'`<>${}*\\,;()|]"""
+# With "@": people forget to encode it, and the last one before the host ends the password.
+_URL_CHARACTER = r"""[^ \t\r\n/"'`<>${}*\\,;()|]"""
 # Without one of these, a short password in a URL is nearly always an example ("user:password@host").
 _UNLIKE_A_WORD = r"[0-9!#^&+=~]"
 
@@ -45,6 +47,15 @@ _BETWEEN_WORDS = re.compile(r"\[[^\]]*\]|(?<=[a-z0-9])(?:[_-]|\\\.)(?=[a-z])")
 def spellings(*names: str) -> tuple[str, ...]:
     """The keywords for names of several words: `api_key`, `api-key`, `api.key` and, for `apiKey`, `apikey`."""
     return tuple(name.replace("_", between) for name in names for between in ("_", "-", ".", ""))
+
+
+# What can follow a name in an assignment. More than the word itself, because words such as "token" are frequent in prose.
+_AFTER_NAME = ("=", ":", "\\", '"', "'", "]", ")", ">", "|", " =", " :", " |", "\t", "  ")
+
+
+def assigned_keywords(*words: str) -> tuple[str, ...]:
+    """The keywords for a rule that needs an assignment directly after one of these words."""
+    return tuple(word + after for word in words for after in _AFTER_NAME)
 
 
 def given(names: str) -> str:
@@ -72,19 +83,36 @@ def password_in_url(schemes: str) -> str:
         rf"|{character}{{0,80}}{_UNLIKE_A_WORD}{character}{{4,80}}"
         rf"|{character}{{16,160}}"
     )
-    return rf"""\b(?:{schemes})://[^ \t\r\n:@/"'`<>]{{0,80}}:({password})@[A-Za-z0-9\[]"""
+    return _in_url(schemes, password)
+
+
+def any_password_in_url(schemes: str) -> str:
+    """The same for passwords that may be words. The rule must refuse the words of examples."""
+    return _in_url(schemes, rf"{_URL_CHARACTER}{{6,160}}")
+
+
+def _in_url(schemes: str, password: str) -> str:
+    return rf"""\b(?:{schemes})://[^ \t\r\n:@/"'`<>]{{0,80}}:({password})@[A-Za-z0-9\[%]"""
 
 
 def key_rule(rule_id: str, provider: str, shape: str, misses: tuple[str, ...] = ()) -> SecretRule:
     """A rule for a key that starts with a literal of its own: no name is needed to recognize it."""
     last = shape.rpartition("<")[2]
+    # An underscore before a key is part of another name: `backup_ghp_…`.
     if last.endswith(",>"):
-        border = r"\b{}"
+        border = r"(?:\b|_)({})"
     else:
         # A hyphen at the end of a key is no word border.
-        border = r"\b({})(?:[^A-Za-z0-9_-]|$)" if last.startswith("base64url") else r"\b{}\b"
-    keywords = tuple(dict.fromkeys(variant.partition("<")[0].lower() for variant in variants(shape)))
-    return SecretRule(rule_id, provider, keywords, border.format(_pattern(shape)), misses=misses, shape=shape)
+        border = r"(?:\b|_)({})(?:[^A-Za-z0-9_-]|$)" if last.startswith("base64url") else r"(?:\b|_)({})\b"
+    keywords = dict.fromkeys(keyword for variant in variants(shape) for keyword in _literal_starts(variant))
+    return SecretRule(rule_id, provider, tuple(keywords), border.format(_pattern(shape)), misses=misses, shape=shape)
+
+
+def _literal_starts(variant: str) -> list[str]:
+    """The start of a key, with its first hexadecimal digit if the start alone is frequent in text, as `test_` is."""
+    start, _, rest = variant.lower().partition("<")
+    is_frequent = len(start) <= _FREQUENT_START and rest.startswith("hex:")
+    return [start + digit for digit in "0123456789abcdef"] if is_frequent else [start]
 
 
 def assigned_rule(

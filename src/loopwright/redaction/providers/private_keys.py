@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import named, spellings
 
@@ -20,6 +22,30 @@ _JSON_EXAMPLE_BODY = r"\n<base64:64>\n<base64:64>\n<base64:30>==\n"
 
 def _block(label: str) -> str:
     return rf"-----BEGIN {label}-----(?:{_GAP}{_PEM_ENCRYPTION}{_GAP}{_BODY}{_END}|{_LINE_END})"
+
+
+# Without its header, for example in quoted lines, a key is recognized by the magic at its start.
+_STARTS = (
+    r"MII[A-Z][A-Za-z0-9+/]{2}IBAAK[BC]",  # PKCS #1
+    r"MII[A-Z][A-Za-z0-9+/]{2}IBADANBgkqhkiG9w0BAQEFAASC",  # PKCS #8 with an RSA key
+    r"MI[GH][A-Za-z0-9+/]AgEAMB[AM]GByqGSM49AgEG",  # PKCS #8 with an EC key
+    r"M(?:HcCAQEEI|HQCAQEEI|IGkAgEBBD|IHcAgEBBE)",  # SEC 1
+    r"MC4CAQAwBQYDK2VwBCIEI",  # PKCS #8 with an Ed25519 key
+    r"b3BlbnNzaC1rZXktdjEA",  # OpenSSH
+)
+
+KEY_BODY_RULE = "private-key-body"
+ENCODED_KEY_RULE = "private-key-base64"
+_LABELS = ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ")
+
+
+def _encoded_header(label: str, lead: int) -> str:
+    """The base64 of a key's header after `lead` other bytes, without the characters that depend on its neighbours."""
+    header = f"-----BEGIN {label}PRIVATE KEY-----".encode()
+    return base64.b64encode(b"\0" * lead + header)[4 if lead else 0 : (len(header) + lead) // 3 * 4].decode()
+
+
+_ENCODED_HEADERS = tuple(_encoded_header(label, lead) for label in _LABELS for lead in range(3))
 
 
 RULES: tuple[SecretRule, ...] = (
@@ -70,6 +96,20 @@ RULES: tuple[SecretRule, ...] = (
         hits=("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n<base64:64>\n<base64:40>==\n",
               "PuTTY-User-Key-File-3: ssh-ed25519  Private-Lines: 2  <base64:64>  <base64:40>=="),
         misses=("the line Private-Lines: 14 counts them", "Public-Lines: 2\n<base64:64>\n<base64:64>\n")),
+    SecretRule(KEY_BODY_RULE, "PEM",
+        ("ibaakb", "ibaakc", "ibadanbgkqhkig9w0baqefaasc", "gbyqgsm49ageg", "mhccaqeei", "mhqcaqeei", "migkagebbd",
+         "mihcagebbe", "mc4caqawbqydk2vwbciei", "b3blbnnzac1rzxktdjea"),
+        rf"(?:^|[^A-Za-z0-9+/])((?:{'|'.join(_STARTS)})[A-Za-z0-9+/]{{20,}}={{0,2}})",
+        hits=('"MIIEowIBAAKCAQEA<base64:48>" +', "key = 'MIICXAIBAAKBgQ<base64:50>'", "MIIEvAIBADANBgkqhkiG9w0BAQEFAASC<base64:32>",
+              "> MIGHAgEAMBMGByqGSM49AgEG<base64:40>", "MHcCAQEEI<base64:55>", "MC4CAQAwBQYDK2VwBCIEI<base64:43>",
+              '"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAE<base64:34>",'),
+        misses=("MIIDdzCCAl+gAwIBAgIE<base64:44>", "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A<base64:32>",
+                "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE<base64:28>", "MIIEowIBAAKCAQEA...", "xMHcCAQEEI<base64:55>")),
+    SecretRule(ENCODED_KEY_RULE, "PEM", tuple(header.lower() for header in _ENCODED_HEADERS),
+        rf"(?:{'|'.join(_ENCODED_HEADERS)})[A-Za-z0-9+/_-]{{8,}}={{0,2}}",
+        hits=tuple(f"KEY_B64={header}<base64:200>==" for header in _ENCODED_HEADERS),
+        misses=("KEY_B64=LS0tLS1CRUdJTi<base64:40>", "cert: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t<base64:200>",
+                "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0t...")),
     SecretRule("kubernetes-client-key", "Kubernetes", spellings("client_key_data"),
         named("(?:kube[_. -]?)?client_key_data", r"[A-Za-z0-9+/]{100,}={0,2}"),
         hits=("    client-key-data: LS0tLS1CRUdJTi<base64:300>==", '"client-key-data": "LS0tLS1CRUdJTi<base64:300>"',

@@ -15,7 +15,7 @@ from loopwright.redaction.providers.parts import (
 
 RULES: tuple[SecretRule, ...] = (
     key_rule("notion-integration-token", "Notion", "ntn_<digit:11><alnum:35>"),
-    key_rule("notion-legacy-token", "Notion", "secret_<alnum:43>", misses=("secret_key", "client_secret_<alnum:43>")),
+    key_rule("notion-legacy-token", "Notion", "secret_<alnum:43>", misses=("secret_key", "clientsecret_<alnum:43>")),
     key_rule("linear-api-key", "Linear", "lin_api_<alnum:40>", misses=("lin_api_key",)),
     key_rule("linear-oauth-token", "Linear", "lin_oauth_<hex:64>"),
     SecretRule("asana-personal-token", "Asana", ("asana",),
@@ -48,7 +48,7 @@ RULES: tuple[SecretRule, ...] = (
     key_rule("zoho-token", "Zoho", "1000.<hex:32>.<hex:32>", misses=("1000.50", "21000.<hex:32>.<hex:32>")),
     assigned_rule("pipedrive-api-token", "Pipedrive", "pipedrive", "<hex:40>"),
     key_rule("close-api-key", "Close", "api_<alnum:22>.<alnum:22>",
-        misses=("api_client.request", "my_api_<alnum:22>.<alnum:22>")),
+        misses=("api_client.request", "myapi_<alnum:22>.<alnum:22>")),
     key_rule("clickup-personal-token", "ClickUp", "pk_<digit:5,9>_<uppernum:32>", misses=("pk_live_<alnum:24>",)),
     assigned_rule("todoist-api-token", "Todoist", "todoist", "<hex:40>"),
     named_rule("coda-api-token", "Coda", "coda_token|coda_key|coda_api_token|coda_api_key", "<uuid>",

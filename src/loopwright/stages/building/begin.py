@@ -35,15 +35,17 @@ from loopwright.workflow import manifest
 from loopwright.workflow.blockers import Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
-from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.model import Approved, Building, Key, Planning, Rejected, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
 # Blockers that more building can remove. A signature or an answer has to come from a person.
+# Blockers that another judgement of the same work may remove.
+_BY_JUDGING = frozenset({Family.TESTS_UNREAD, Family.BASE_NOT_JUDGED, Family.JUDGING_RULES_CHANGED})
 _BY_BUILDING = {
     Family.LANE_INCOMPLETE, Family.VERIFICATION, Family.TESTS_BROKEN, Family.COMPLETION_AUDIT_BLOCKED,
-    Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN,
+    Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN, Family.APPROVAL_REJECTED,
 }  # fmt: skip
 
 
@@ -79,12 +81,17 @@ def begin_build(
         _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
-        unfinished = {blocker.family for blocker in opened.standing().readiness.review} & _BY_BUILDING
+        standing = opened.standing()
+        blockers = (*standing.readiness.review, *standing.for_a_person.review)
+        families = {blocker.family for blocker in blockers}
+        unfinished = families & _BY_BUILDING
         opened.make_durable()  # the loop depends on it
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
             _copy_answers(context, workflow, loop_id)
             _going_on(context, workflow, loop_id, request, unfinished)
+            if not unfinished and families & _BY_JUDGING:
+                _judge_again(context, loop_id, request)
         elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
             loop_id = _rework(context, workflow, request)
         else:
@@ -171,7 +178,17 @@ def _going_on(
     start = loop.iteration + 1 if request.gives_more else slices
     # The tasks of a completed loop are done; the plan that was approved since asks for more.
     task = "What the plan asks for now" if isinstance(loop.phase, Completed) else ""
+    rejected = workflow.approval(Key.REVIEW)
+    if Family.APPROVAL_REJECTED in unfinished and isinstance(rejected, Rejected):
+        task = f"{rejected.by} rejected the build: {rejected.reason}"
     _try_again(context, loop_id, start + _passes(context, request), task, request.agent)
+
+
+def _judge_again(context: Context, loop_id: str, request: BuildRequest) -> None:
+    """Judge finished work once more, without an agent: a person may have corrected the test command."""
+    loop = loops_of(context).load(loop_id)
+    if isinstance(loop.phase, Completed) and not has_worker(context, loop_id):
+        _try_again(context, loop_id, loop.iteration + 1 + _passes(context, request), "", request.agent)
 
 
 def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
@@ -181,7 +198,9 @@ def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
     more = before.iteration + 1 + _passes(context, request)
     if not isinstance(before.phase, Completed | Failed):
         return loop_id
-    asked = workflow.review.rationale if workflow.review is not None else "what the review asks for"
+    # The prompt of the builder has the findings.
+    asked = workflow.review.rationale if workflow.review is not None else ""
+    asked = asked or "fix what the review found"
     _try_again(context, loop_id, more, f"The review asks: {asked}", request.agent)
     return loop_id
 
@@ -254,6 +273,8 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
     entries = [
         (paths.document(name), kind, reason, priority, required) for name, kind, reason, priority, required in documents
     ]
+    if workflow.sent_back is not None:
+        entries.append((paths.document("review-report.md"), "review", "what the last review found", 1, False))
     notes = sorted(context.layout.context_notes.glob("*.md")) if context.layout.context_notes.is_dir() else []
     entries += [(note, "context", "notes on the project", 5, False) for note in notes]
     return manifest.write_manifest("build", root, entries)

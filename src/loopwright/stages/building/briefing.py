@@ -40,6 +40,7 @@ class SliceBriefing:
         self._gate = gate
         self._slices = snapshot.facts.readable_slices
         self._seals = snapshot.workflow.seals
+        self._sent_back = snapshot.workflow.sent_back
 
     def prompt(self) -> str:
         """The slice, its checks, and the last failure."""
@@ -57,8 +58,13 @@ class SliceBriefing:
             or book.part("a_person"),
             judges=", ".join(sorted(self._seals)[:10]) or book.part("no_judges"),
             manifest=f"$LOOPWRIGHT_MAILBOX/context/{MANIFEST}",
-            blocker=f"{book.part('last_failure', message=last)}\n" if last else "",
+            blocker="".join(f"{part}\n" for part in (self._findings(book), last and _last_failure(book, last)) if part),
         )
+
+    def _findings(self, book: Book) -> str:
+        """Everything that the last review found, if the review sent the change back."""
+        sentences = self._sent_back.review.sentences() if self._sent_back is not None else ()
+        return book.part("review_found", findings="\n".join(f"- {text}" for text in sentences)) if sentences else ""
 
     def leave_in(self, mailbox: Path) -> None:
         """Copy the documents of the manifest: the agent's sandbox does not have Loopwright's own files."""
@@ -95,6 +101,10 @@ class SliceBriefing:
             if not check.hidden
         )
         return Checks(shown=shown, hidden=len(self._slices.checks) - len(shown))
+
+
+def _last_failure(book: Book, message: str) -> str:
+    return book.part("last_failure", message=message)
 
 
 class StopGate:

@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.errors import InsideAgent, WorkflowRefused
 from loopwright.kernel import process_tree
@@ -47,11 +48,13 @@ def built(context: Context, workflow: Workflow, verified: Verification) -> Built
     """The verified work; `WorkflowRefused` if the kept patch differs from it."""
     loops = loops_of(context)
     for loop_id in reversed(workflow.loops):
-        tree, progress = loops.load(loop_id).tree, loops.paths(loop_id).progress
+        kept, progress = loops.load(loop_id).tree, loops.paths(loop_id).progress
         path = patch_path(progress, verified.patch_sha256)
-        if tree is not None and tree.patch_sha256 == verified.patch_sha256 and path.is_file():
+        if kept is not None and path.is_file():
             data = path.read_bytes()
             if sha256(data) == verified.patch_sha256:
+                # The verified tree may leave out protected changes of the work.
+                tree = replace(kept, tree=verified.tree, patch_sha256=verified.patch_sha256)
                 own = own_work(tree, progress, context.project)
                 return Built(tree, progress, own.patch if own is not None else data, data)
     raise WorkflowRefused(

@@ -9,6 +9,7 @@ from pathlib import Path
 from loopwright.errors import Interrupted, WorkflowRefused
 from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
+from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_tree
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, ignore
@@ -31,6 +32,8 @@ def run_checks(
     sandbox: SandboxRequest,
     cancellation: Cancellation,
     observer: Observer | None = None,
+    depends_on: str = "",
+    control: str = "",
 ) -> Finished:
     """Run all checks, also after a failure, so that all failures are known."""
     request = RunRequest(
@@ -41,6 +44,8 @@ def run_checks(
         origin=RunOrigin(workflow=slug),
         run_id=f"{slug}-{name}",
         observer=observer or Hidden(hidden_folder(context, slug), checks),
+        results_depend_on=depends_on,
+        control=control,
     )
     finished = run_plan(request, context.tools(), Emitter(ignore), cancellation)
     if cancellation.reason is not None:
@@ -123,6 +128,14 @@ class Hidden(Observer):
             _clear_the_way(repo, repo / name)
             (repo / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self._source / name, repo / name, follow_symlinks=False)
+
+    def digests(self) -> dict[str, str]:
+        """The digest of each file."""
+        paths = {name: self._source / name for name in self.names()}
+        return {
+            name: f"link:{path.readlink()}" if path.is_symlink() else sha256_of_file(path)
+            for name, path in paths.items()
+        }
 
     def names(self) -> tuple[str, ...]:
         """The paths of the files in the project."""

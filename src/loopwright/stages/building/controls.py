@@ -1,31 +1,32 @@
-"""Finds out what checks are worth: on the base, without new tests of the work, and with judges that must fail.
-
-A check that passes on the base proves nothing. A check that passes with a broken judge can't fail any more.
-"""
+"""Runs the checks of a plan on the base. A check that passes there proves nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 
 import msgspec
 
+from loopwright.evidence.known_results import REPEATS, key_on_tree, recall, repeated_key
+from loopwright.judging.runners.trials import Trial, choose
+from loopwright.judging.verdict import FAILED, TreeResult, flaky_tests
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.model import Loop
-from loopwright.loop.own_work import own_work
-from loopwright.loop.worker_sandbox import with_work
+from loopwright.loop.test_runs import result_of_step
 from loopwright.runner.request import Finished, Observer
+from loopwright.runner.result_key import JudgingCommand, dependencies_of
+from loopwright.runner.test_reports import RunReports
+from loopwright.sandbox.model import RecordedRequest
 from loopwright.sandbox.open import project_tree
-from loopwright.sandbox.port import Sandbox, SandboxRequest
-from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, run_checks
-from loopwright.stages.context import Context, Tell, loops_of, workflows_of
+from loopwright.sandbox.port import SandboxRequest
+from loopwright.stages.building.checking import Hidden, check_runs, end_of_output, hidden_folder, run_checks
+from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
 from loopwright.workflow import events as e
-from loopwright.workflow.cheating import broken, broken_command, judged_by
-from loopwright.workflow.model import Control
+from loopwright.workflow.model import Control, Workflow
 from loopwright.workflow.slices import Check
 from loopwright.workflow.store import Snapshot
+
+_MOST_OUTPUT = 1500
+# A run on the base, and the reporters that each check went without.
+Settled = tuple[Finished, dict[str, frozenset[str]]]
 
 
 def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> str:
@@ -40,99 +41,167 @@ def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellati
 def run_on_base(
     context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation
 ) -> tuple[str, dict[str, Control]]:
-    """Run the checks of a plan that were not run on the project as it is now. Records nothing.
+    """Run the checks of a plan on the project as it is now, unless their results are known. Records nothing.
 
     Returns the tree of the project, and what must be recorded; empty if there is no check, or nothing new.
     """
     slug, slices, known = snapshot.workflow.slug, snapshot.facts.readable_slices, snapshot.workflow.controls
     if not slices.checks:
         return "", {}
-    if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
-        # Uncommitted changes are part of the tree.
-        tree = project_tree(context.sandbox_request(), f"{slug}-base", cancellation)
-        if {known[check.id].tree for check in slices.checks} == {tree}:
-            return tree, {}
-        tell("the project changed since the checks ran on it")
-    tell(f"checks to run on the base: {len(slices.checks)}; what passes there proves nothing")
-    finished = run_checks(
-        context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
-    )
-    runs = check_runs(finished, slices.checks)
-    controls = {
-        name: Control(digest=run.digest, tree=run.tree, passed=run.passed, run_id=run.run_id)
-        for name, run in runs.items()
-    }
-    return runs[slices.checks[0].id].tree, controls
-
-
-def work_of(context: Context, loop: Loop) -> SandboxRequest:
-    """A sandbox of base and patch."""
     now = context.sandbox_request()
-    return now if loop.tree is None else with_work(now, loop.tree, loops_of(context).paths(loop.loop_id).progress)
+    # Uncommitted changes are part of the tree.
+    tree = project_tree(now, f"{slug}-base", cancellation)
+    repository = context.repository()
+    head = repository.head if repository is not None else None
+    base = ControlBase(now, head.commit if head is not None else None, tree)
+    controls = _controls(ChecksOnBase(context, slug, slices.checks, base, cancellation, tell).settle(), slices.checks)
+    is_known = all(known.get(check.id) == controls[check.id] for check in slices.checks)
+    return tree, {} if is_known else controls
 
 
-def own_files(context: Context, loop: Loop) -> tuple[str, ...] | None:
-    """The paths that the work changed; None if the project was clean, so that the commit tells them."""
-    if loop.tree is None:
-        return None
-    own = own_work(loop.tree, loops_of(context).paths(loop.loop_id).progress, context.project)
-    return own.files if own is not None else None
+def _controls(settled: Settled, checks: tuple[Check, ...]) -> dict[str, Control]:
+    finished, without = settled
+    return {
+        name: Control(
+            digest=run.digest, tree=run.tree, passed=run.passed, run_id=run.run_id, without=tuple(sorted(without[name]))
+        )
+        for name, run in check_runs(finished, checks).items()
+    }
 
 
-def control(
+class ControlBase(msgspec.Struct, frozen=True):
+    """A sandbox of the base, and the commit and the tree that it will have."""
+
+    sandbox: SandboxRequest
+    commit: str | None
+    tree: str
+
+
+class ChecksOnBase:
+    """Runs checks on the base, each with all reporters that it can stand. Results of earlier runs count."""
+
+    def __init__(
+        self,
+        context: Context,
+        slug: str,
+        checks: tuple[Check, ...],
+        base: ControlBase,
+        cancellation: Cancellation,
+        tell: Tell = ignore_progress,
+    ) -> None:
+        self._context = context
+        self._slug = slug
+        self._checks = checks
+        self._base = base
+        self._cancellation = cancellation
+        self._tell = tell
+        self._hidden = Hidden(hidden_folder(context, slug), checks)
+
+    def settle(self) -> Settled:
+        """The run that counts. Most plans need one or two runs."""
+        runs: list[Settled] = []
+        while True:
+            choices = {check.id: choose([_trial(check, *run) for run in runs]) for check in self._checks}
+            without = {name: choice.without for name, choice in choices.items()}
+            settled = next((run for run in runs if run[1] == without), None)
+            if settled is not None:
+                return settled
+            runs.append((self._recalled_or_run(without), without))
+
+    def again(self, without: dict[str, frozenset[str]]) -> tuple[Finished, ...]:
+        """Two more runs, as the run that counts: a test with another result is flaky."""
+        return tuple(self._recalled_or_run(without, again=number) for number in range(REPEATS))
+
+    def _recalled_or_run(self, without: dict[str, frozenset[str]], again: int | None = None) -> Finished:
+        context, checks, base = self._context, self._checks, self._base
+        depends_on = self._dependencies(without)
+        if again is not None:
+            depends_on = repeated_key(depends_on, again)
+        exact = (True,) if isinstance(base.sandbox, RecordedRequest) else (True, False)
+        keys = tuple(key_on_tree(depends_on, base.commit, base.tree, is_exact=is_exact) for is_exact in exact)
+        store = context.store
+        known = recall(store, keys, context.clock(), tuple(check.id for check in checks))
+        if known is not None:
+            return Finished(known, store.folder(known.run_id), None, None)
+        self._tell(f"checks to run on the base: {len(checks)}; what passes there proves nothing")
+        name = "control" if again is None else "control-again"
+        return run_checks(
+            context, self._slug, checks, name=name, sandbox=base.sandbox, cancellation=self._cancellation,
+            observer=_reports(context, self._hidden, without), depends_on=depends_on,
+        )  # fmt: skip
+
+    def _dependencies(self, without: dict[str, frozenset[str]]) -> str:
+        context = self._context
+        settings = context.settings.values.loop
+        commands = [
+            JudgingCommand(command=check.command, cwd=check.cwd, network=check.network, without=without[check.id])
+            for check in self._checks
+        ]
+        options = context.sandbox_options_for(self._base.sandbox)
+        reporting = (settings.reports, settings.coverage)
+        return dependencies_of(commands, options, context.step_environment(), reporting, self._hidden.digests())
+
+
+def _trial(check: Check, finished: Finished, without: Mapping[str, frozenset[str]]) -> Trial:
+    result = result_of_step(finished.evidence, check.id)
+    step = next((step for step in finished.evidence.steps if step.id == check.id), None)
+    return Trial(
+        without=without[check.id],
+        exited_with_0=result.exited_with_0,
+        has_report=bool(result.tests or (step is not None and step.runners)),
+        has_failures=FAILED in result.tests.values(),
+        output=end_of_output(finished, check, _MOST_OUTPUT),
+    )
+
+
+def _reports(
+    context: Context, inside: Observer, without: Mapping[str, frozenset[str]], only: tuple[str, ...] = ()
+) -> RunReports:
+    settings = context.settings.values.loop
+    return RunReports(settings.reports, settings.coverage, context.tools().redactor, without, inside, only)
+
+
+def reporting(context: Context, workflow: Workflow, inside: Observer, only: tuple[str, ...] = ()) -> RunReports:
+    """Reads the results per test of a run of checks, with the reporters that each check can stand on the base.
+
+    `only` are the test files that matter: runners that know how leave the others out.
+    """
+    return _reports(context, inside, reporters_left_out(workflow), only)
+
+
+def reporters_left_out(workflow: Workflow) -> dict[str, frozenset[str]]:
+    """The reporters that each check can't stand on the base, where that is known."""
+    return {
+        name: frozenset(control.without) for name, control in workflow.controls.items() if control.without is not None
+    }
+
+
+def base_results(
+    context: Context, workflow: Workflow, checks: tuple[Check, ...], base: ControlBase, cancellation: Cancellation
+) -> dict[str, TreeResult]:
+    """What each check says on the base of the work. Checks run again if their results do not count any more."""
+    if not checks:
+        return {}
+    settled = ChecksOnBase(context, workflow.slug, checks, base, cancellation).settle()
+    controls = _controls(settled, checks)
+    if any(workflow.controls.get(name) != control for name, control in controls.items()):
+        with workflows_of(context).changing(workflow.slug) as opened:
+            opened.apply(e.ChecksControlled(controls=controls), "tool")
+    return {check.id: result_of_step(settled[0].evidence, check.id) for check in checks}
+
+
+def flaky_on_base(
     context: Context,
-    slug: str,
+    workflow: Workflow,
     checks: tuple[Check, ...],
-    work: SandboxRequest,
-    seen: BuiltTree,
-    sealed: tuple[str, ...],
+    base: ControlBase,
+    results: Mapping[str, TreeResult],
     cancellation: Cancellation,
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Checks that can't fail any more, and new files next to the judges without which a check does not pass."""
-    hidden = Hidden(hidden_folder(context, slug), checks)
-    run = partial(run_checks, context, slug, sandbox=work, cancellation=cancellation)
-    steering: dict[str, str] = {}
-    if seen.beside:
-        alone = run(checks, name="alone", observer=_Altered(hidden, removed=seen.beside))
-        if not all(result.passed for result in check_runs(alone, checks).values()):
-            steering = dict(seen.beside)
-    return _immune(run, checks, sealed, hidden), steering
-
-
-def _immune(
-    run: partial[Finished], checks: tuple[Check, ...], sealed: tuple[str, ...], hidden: Hidden
-) -> tuple[str, ...]:
-    altered: list[Check] = []
-    files: list[str] = []
-    for check in checks:
-        command = broken_command(check.command)
-        judged = () if check.cwd.strip("./") else judged_by(check.command, sealed)
-        if command is not None:
-            altered.append(msgspec.structs.replace(check, command=command))
-        elif judged:
-            altered.append(check)
-            files += judged
-    if not altered:
-        return ()
-    done = run(tuple(altered), name="broken-judges", observer=_Altered(hidden, broken=dict.fromkeys(files)))
-    return tuple(name for name, result in check_runs(done, tuple(altered)).items() if result.passed)
-
-
-class _Altered(Observer):
-    """Changes the work before the checks: removes files, and replaces judges by versions that fail at their end."""
-
-    def __init__(self, hidden: Observer, *, removed: Iterable[str] = (), broken: Iterable[str] = ()) -> None:
-        self._hidden = hidden
-        self._removed = removed
-        self._broken = broken
-
-    def before_steps(self, sandbox: Sandbox) -> None:
-        """Prepare the sandbox as for every check; a hidden judge may be broken, too."""
-        repo: Path = sandbox.place.repo
-        for path in self._removed:
-            (repo / path).unlink(missing_ok=True)
-        self._hidden.before_steps(sandbox)
-        for path in self._broken:
-            place = repo / path
-            if place.is_file() and not place.is_symlink() and (source := broken(place.read_bytes())) is not None:
-                place.write_bytes(source)
+) -> dict[str, frozenset[str]]:
+    """The tests of each of these checks that are flaky on the base; `results` are those of the run that counts."""
+    without = {check.id: frozenset(workflow.controls[check.id].without or ()) for check in checks}
+    again = ChecksOnBase(context, workflow.slug, checks, base, cancellation).again(without)
+    return {
+        check.id: flaky_tests((results[check.id], *(result_of_step(run.evidence, check.id) for run in again)))
+        for check in checks
+    }

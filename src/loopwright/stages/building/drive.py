@@ -37,7 +37,7 @@ def _drive_build(context: Context, slug: str, loop_id: str, cancellation: Cancel
     def add_build(worker: WorkerContext) -> WorkerContext:
         return replace(
             worker,
-            judge=lambda loop: CheckJudging(context, slug, loop, lanes, cancellation),
+            judge=lambda loop: CheckJudging(context, slug, loop, lanes.record_checks, cancellation),
             brief=lambda loop, task: SliceBriefing(context, slug, loop, task, lanes, gate),
             lanes=lanes,
             tasks_after_checks=lanes.after_checks,

@@ -2,63 +2,290 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from itertools import takewhile
+from typing import Protocol
+
+import msgspec
+
 from loopwright.errors import Interrupted
+from loopwright.evidence.known_results import REPEATS
+from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.reports.model import LineMarks, TestResult
+from loopwright.judging.runners.table import FALLBACKS
+from loopwright.judging.same_tests import with_new_names
+from loopwright.judging.verdict import (
+    CommandResults,
+    CommandVerdict,
+    Problem,
+    TreeResult,
+    failing_each_time,
+    judge_command,
+    judge_with_protected,
+    may_be_flaky,
+    names_a_file,
+    passing_alone,
+    rests_on_new_tests,
+)
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.model import Loop
-from loopwright.loop.port import CompareTests
-from loopwright.loop.reports.model import TestResult
-from loopwright.loop.test_runs import Comparison, name_of
+from loopwright.loop.altered_files import raising_files, unreached
+from loopwright.loop.decisions import granted_scope
+from loopwright.loop.model import Loop, Tree
+from loopwright.loop.port import RunSteps, TestProject
+from loopwright.loop.ran_checks import RanCheck, RanChecks
+from loopwright.loop.split_work import PlanScope, SplitWork, split_work
+from loopwright.loop.test_runs import can_select, reported, result_of_step
+from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
+from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
+from loopwright.stages.building.altered_checks import AlteredChecks, JudgedTree
 from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, check_runs, end_of_output, hidden_folder, steps_of
-from loopwright.stages.building.controls import control, own_files, work_of
-from loopwright.stages.building.lanes import BuildLanes
-from loopwright.stages.context import Context, workflows_of
-from loopwright.workflow.gather import find_judges
+from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, steps_of
+from loopwright.stages.building.controls import ControlBase, base_results, flaky_on_base, reporters_left_out, reporting
+from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check
-from loopwright.workflow.verification import CheckRun, ProjectTests, Verification
+from loopwright.workflow.verification import RULES, CheckRun, ProjectTests, ProtectedChanges, Verification
 
 _MOST_OUTPUT = 1500
 _MOST_NAMES = 50
+_AGAIN, _NEW_TESTS = "validate-again", "new-tests-on-base"
+_NEW_ALONE = "new-tests"
 _NOTHING_TO_RUN: dict[str, object] = {"id": "no-checks", "action": "a person signs", "commands": ["true"]}
+Verdicts = dict[str, CommandVerdict]
+# Takes the loop, the result, and whether everything passed.
+RecordChecks = Callable[[Loop, Verification, bool], None]
+
+
+class RunOnTree(Protocol):
+    """Runs the checks on a tree; `only` are the test files that matter."""
+
+    def __call__(
+        self, tree: Tree | None, name: str, observer: BuiltTree | Hidden, only: tuple[str, ...] = ()
+    ) -> Finished:
+        """The run; None is the tree of the agent."""
+        ...
+
+
+class JudgedChecks(msgspec.Struct, frozen=True, kw_only=True):
+    """What the checks say about the work: without its protected changes, and with them."""
+
+    verified: Finished
+    verdicts: Verdicts
+    whole: Finished | None = None
+    with_protected: Verdicts = {}
+
+    @property
+    def passes_without(self) -> bool:
+        """Whether the checks accept the work without its protected changes."""
+        return all(verdict.accepts for verdict in self.verdicts.values())
+
+    @property
+    def passes_only_with(self) -> bool:
+        """Whether the checks accept the work only with its protected changes."""
+        return not self.passes_without and self.passes_with
+
+    @property
+    def passes_with(self) -> bool:
+        """Whether the checks accept the work with its protected changes."""
+        return self.whole is not None and all(verdict.accepts for verdict in self.with_protected.values())
+
+    @property
+    def passes(self) -> bool:
+        """Whether the checks accept the work; a person may have to sign."""
+        return self.passes_without or self.passes_with
 
 
 class CheckJudging:
     """One validation by all checks of all slices, as the plan has them when the validation begins."""
 
-    def __init__(self, context: Context, slug: str, loop: Loop, lanes: BuildLanes, cancellation: Cancellation) -> None:
+    def __init__(
+        self,
+        context: Context,
+        slug: str,
+        loop: Loop,
+        record: RecordChecks,
+        cancellation: Cancellation,
+        signed: frozenset[str] | None = None,
+    ) -> None:
         snapshot = workflows_of(context).snapshot(slug)
         self._context = context
         self._slug = slug
         self._loop = loop
-        self._lanes = lanes
+        self._record_checks = record
+        # Protected files that a person signed; None: no person was asked yet.
+        self._signed = signed
         self._cancellation = cancellation
+        self._workflow: Workflow = snapshot.workflow
         self._slices = snapshot.facts.readable_slices
         self._hidden = Hidden(hidden_folder(context, slug), self._slices.checks)
-        self._seals = snapshot.workflow.seals
-        judges = find_judges(context.layout.root, self._slices, snapshot.facts.gates)
-        self.observer = BuiltTree(judges, self._seals, self._hidden, own_files(context, loop))
-        self.steps = tuple(steps_of(self._slices.checks)) or (_NOTHING_TO_RUN,)
+        # Which lines ran in each run of the checks on the work.
+        self._covered: list[LineMarks | None] = []
+        self._steps = tuple(steps_of(self._slices.checks)) or (_NOTHING_TO_RUN,)
+        self._ran = RanChecks(self._plain_checks())
 
-    def results(self, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
+    def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
-        runs = check_runs(finished, self._slices.checks)
-        immune, steering = self._control(runs)
+        split = self._split()
+        seen = BuiltTree(self._hidden, split)
+        judged = self._run_checks(run, split, seen)
+        altered = self._altered(split, judged) if judged.passes and split is not None else {}
+        immune = tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.PASSED)
         # The project's tests run if the checks pass, even if a control failed: a person may accept that.
-        tests = compare_tests() if all(run.passed for run in runs.values()) else None
-        self._record(finished, runs, immune, steering, tests)
-        broken = tests.broken[:_MOST_NAMES] if tests is not None else ()
-        return (*self._check_results(finished, runs, immune), *broken)
+        tests = test_project(split, self._ran) if judged.passes and split is not None else None
+        self._record(judged, split, seen, altered, tests)
+        broken = tests.broken[:_MOST_NAMES] if tests is not None and not tests.passes else ()
+        return judged.verified.evidence.run_id, (*self._check_results(judged, immune), *broken)
 
-    def _control(self, runs: dict[str, CheckRun]) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Find out whether checks that passed could have failed. Done only if all of them passed."""
-        if self._loop.tree is None or not runs or not all(run.passed for run in runs.values()):
-            return (), {}
-        sealed = (*self._seals, *self._hidden.names())
-        work = work_of(self._context, self._loop)
+    def _plain_checks(self) -> tuple[RanCheck, ...]:
+        """The first checks that run as a test command of the project runs; none if hidden files are in the tree."""
+        if self._hidden.names():
+            return ()
+        without = reporters_left_out(self._workflow)
+        plain = takewhile(lambda check: not check.network, self._slices.checks)
+        return tuple(RanCheck(check.command, check.cwd, without.get(check.id, FALLBACKS)) for check in plain)
+
+    def _split(self) -> SplitWork | None:
+        """The work by the scope of the plan; None if nothing changed."""
+        tree = self._loop.tree
+        if tree is None or not tree.has_changes:
+            return None
+        progress = loops_of(self._context).paths(self._loop.loop_id).progress
+        settings = self._context.settings.values.project
         checks = self._slices.checks
+        plan = PlanScope(
+            files=self._slices.scope,
+            judges=tuple(judge for check in checks for judge in check.judges),
+            commands=tuple((check.command, check.cwd) for check in checks),
+            granted=(*self._slices.scope_wanted, *granted_scope(self._loop)),
+        )
+        return split_work(tree, progress, self._context.project, settings, plan, self._signed)
+
+    def _run_checks(self, run: RunSteps, split: SplitWork | None, seen: BuiltTree) -> JudgedChecks:
+        base = self._base_results()
+        base_run = next((result.run_id for result in base.values() if result.run_id), None)
+
+        def on(tree: Tree | None, name: str, observer: BuiltTree | Hidden, only: tuple[str, ...] = ()) -> Finished:
+            reports = reporting(self._context, self._workflow, observer, only)
+            finished = run(tree, self._steps, name, reports, base_run, split.scope if split is not None else None)
+            # The lines of other trees have other numbers.
+            self._covered += [reports.lines] if observer is seen else []
+            if tree is not None and name != _AGAIN:
+                self._ran.add(tree.tree, only, finished)
+            return finished
+
+        verified = on(split.verified if split is not None else self._loop.tree, "validate", seen)
+        results = {
+            check.id: CommandResults(
+                base=base[check.id],
+                work=result_of_step(verified.evidence, check.id),
+                new_on_work=result_of_step(verified.evidence, check.id),
+                named=check.tests or None,
+                known_failures=frozenset(check.known_failures),
+            )
+            for check in self._slices.checks
+        }
+        results = _with_names(results, split)
+        # Work that is refused without these runs needs them only if a person is to look at its protected changes.
+        is_accepted = all(verdict.accepts for verdict in _each(results).values())
+        if split is not None and (is_accepted or split.protected):
+            results = self._with_new_tests(results, on, split, can_select=can_select(verified.evidence))
+        results = _with_names(self._with_repeats(results, on, split), split)
+        if split is not None and split.signed:
+            return JudgedChecks(verified=verified, verdicts=_with_changes(results, verified, split.signed_files))
+        judged = JudgedChecks(verified=verified, verdicts=_each(results))
+        if split is None or not split.protected:
+            return judged
+        whole = on(split.whole, "with-protected-changes", self._hidden)
+        with_protected = _with_changes(results, whole, split.protected_files)
+        return msgspec.structs.replace(judged, whole=whole, with_protected=with_protected)
+
+    def _with_new_tests(
+        self, results: dict[str, CommandResults], on: RunOnTree, split: SplitWork, *, can_select: bool
+    ) -> dict[str, CommandResults]:
+        """The results with runs of the new tests by themselves: new tests may influence the others."""
+        with_tests = split.base_with_new_tests
+        if split.without_new_tests is None or with_tests is None:
+            return results
+        commands = {check.id: check.command for check in self._slices.checks}
+        earlier = on(split.without_new_tests, "earlier-tests", self._hidden)
+        only = split.new_tests if can_select else ()
+        on_base = on(with_tests, _NEW_TESTS, self._hidden, only)
+        if only and not reported(on_base.evidence, only):
+            only = ()
+            on_base = on(with_tests, _NEW_TESTS, self._hidden)
+        results = {
+            name: msgspec.structs.replace(
+                result,
+                names_new_tests=any(names_a_file(commands[name], path) for path in split.new_tests),
+                work=result_of_step(earlier.evidence, name),
+                new_on_base=result_of_step(on_base.evidence, name),
+            )
+            for name, result in results.items()
+        }
+        verdicts = _each(results)
+        doubtful = [name for name, result in results.items() if rests_on_new_tests(result, verdicts[name])]
+        repeats = REPEATS if doubtful else 0
+        again = [on(with_tests, _NEW_TESTS, self._hidden, only).evidence for _ in range(repeats)]
+        results |= {
+            name: failing_each_time(results[name], (result_of_step(evidence, name) for evidence in again))
+            for name in doubtful
+        }
+        if not doubtful or not only:
+            return results
+        # On the base the new tests ran without the others: only the same run on the work can be compared.
+        alone = on(split.verified, _NEW_ALONE, self._hidden, only).evidence
+        return results | {name: passing_alone(results[name], result_of_step(alone, name)) for name in doubtful}
+
+    def _with_repeats(
+        self, results: dict[str, CommandResults], on: RunOnTree, split: SplitWork | None
+    ) -> dict[str, CommandResults]:
+        """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""
+        verdicts, base = _each(results), self._base()
+        checks = tuple(check for check in self._slices.checks if may_be_flaky(results[check.id], verdicts[check.id]))
+        if not checks or base is None or split is None:
+            return results
+        known = {name: result.base for name, result in results.items()}
+        # The controls may be newer than the workflow that this validation began with.
+        workflow = workflows_of(self._context).snapshot(self._slug).workflow
+        flaky = flaky_on_base(self._context, workflow, checks, base, known, self._cancellation)
+        fail = {name for name, tests in flaky.items() if verdicts[name].fails(tests)}
+        tree = split.verified if split.without_new_tests is None else split.without_new_tests
+        again = [on(tree, _AGAIN, self._hidden).evidence for _ in range(REPEATS if fail else 0)]
+        repeated = {name: tuple(result_of_step(evidence, name) for evidence in again) for name in fail}
+        return results | {
+            name: msgspec.structs.replace(results[name], flaky=tests, repeated=repeated.get(name, ()))
+            for name, tests in flaky.items()
+        }
+
+    def _base(self) -> ControlBase | None:
+        tree, context = self._loop.tree, self._context
+        if tree is None:
+            return None
+        progress = loops_of(context).paths(self._loop.loop_id).progress
+        return ControlBase(base_sandbox(context.sandbox_request(), tree, progress), tree.commit, tree.base_tree)
+
+    def _base_results(self) -> dict[str, TreeResult]:
+        base = self._base()
+        if base is None:
+            return {check.id: TreeResult(exited_with_0=False, ended=False) for check in self._slices.checks}
+        return base_results(self._context, self._workflow, self._slices.checks, base, self._cancellation)
+
+    def _altered(self, split: SplitWork, judged: JudgedChecks) -> dict[str, ControlOutcome]:
+        """What became of each check when its own expectations, or the functions of the work, were altered."""
+        is_whole = judged.passes_only_with
+        ran = judged.whole if is_whole and judged.whole is not None else judged.verified
+        tree = JudgedTree(
+            tree=split.whole if is_whole else split.verified,
+            progress=loops_of(self._context).paths(self._loop.loop_id).progress,
+            verdicts=judged.with_protected if is_whole else judged.verdicts,
+            evidence=ran.evidence,
+            judges=(*split.judges, *split.new_tests, *self._workflow.seals, *self._hidden.names()),
+            code=split.code,
+        )
+        checks = AlteredChecks(self._context, self._workflow, self._slices.checks, tree, self._cancellation)
         try:
-            return control(self._context, self._slug, checks, work, self.observer, sealed, self._cancellation)
+            return checks.outcomes()
         except Interrupted:
             # A stopped loop continues with the same action later.
             self._cancellation.raise_if_requested()
@@ -66,59 +293,141 @@ class CheckJudging:
 
     def _record(
         self,
-        finished: Finished,
-        runs: dict[str, CheckRun],
-        immune: tuple[str, ...],
-        steering: dict[str, str],
-        tests: Comparison | None,
+        judged: JudgedChecks,
+        split: SplitWork | None,
+        seen: BuiltTree,
+        altered: Mapping[str, ControlOutcome],
+        tests: WorkVerdict | None,
     ) -> None:
-        tree, base = self._loop.tree, finished.evidence.base
+        immune = tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.PASSED)
+        base = judged.verified.evidence.base
         verification = Verification(
             iteration=0,  # `record_checks` counts
             tree=base.tree if base is not None else "",
-            patch_sha256=tree.patch_sha256 if tree is not None else "",
-            files=self.observer.files,
-            checks=runs,
-            judges=self.observer.judges | steering,
+            patch_sha256=split.verified.patch_sha256 if split is not None else "",
+            files=split.allowed_files if split is not None else (),
+            checks=_check_runs(judged.verified, self._slices.checks, judged.verdicts),
+            judges=seen.judges,
             immune=immune,
-            tests=_recorded(tests) if tests is not None else None,
+            unaltered=tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.UNALTERED),
+            tests=_recorded(tests, with_protected=False) if tests is not None else None,
+            protected=_protected(judged, split, self._slices.checks, tests) if split is not None else None,
+            flags=tuple(map(str, split.flags)) if split is not None else (),
+            is_empty=split is None,
+            unreached=self._unreached(split, tests) if split is not None else (),
+            rules=RULES,
         )
-        is_broken = tests is not None and bool(tests.broken)
-        passed = all(run.passed for run in runs.values()) and not immune and not is_broken
-        self._lanes.record_checks(self._loop, verification, passed=passed)
+        passed = judged.passes and not immune and (tests is None or tests.passes)
+        self._record_checks(self._loop, verification, passed)
 
-    def _check_results(
-        self, finished: Finished, runs: dict[str, CheckRun], immune: tuple[str, ...]
-    ) -> tuple[TestResult, ...]:
+    def _unreached(self, split: SplitWork, tests: WorkVerdict | None) -> tuple[str, ...]:
+        """The changed functions that no check and no test of the project reaches, if a coverage report tells."""
+        covered = [*self._covered, *([tests.verified.lines] if tests is not None else [])]
+        if all(lines is None for lines in covered):
+            return ()
+        return unreached(raising_files(split.code), covered)[:_MOST_NAMES]
+
+    def _check_results(self, judged: JudgedChecks, immune: tuple[str, ...]) -> tuple[TestResult, ...]:
         if not self._slices.checks:
             return (TestResult("no check", "a person signs", "passed"),)
-        steps = {step.id: step for step in finished.evidence.steps}
+        verdicts = judged.with_protected if judged.passes_only_with else judged.verdicts
+        steps = {step.id: step for step in judged.verified.evidence.steps}
         results = []
         for piece in self._slices.slices:
             for check in piece.checks:
-                step = steps.get(check.id)
-                is_immune = check.id in immune
-                passed = runs[check.id].passed and not is_immune
-                message = "" if passed else _failure(finished, piece.behavior, check, is_immune=is_immune)
+                step, verdict = steps.get(check.id), verdicts[check.id]
+                passed = verdict.accepts and check.id not in immune
+                message = "" if passed else _failure(judged.verified, piece.behavior, check, verdict)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 results.append(TestResult(check.id, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
 
 
-def _failure(finished: Finished, behavior: str, check: Check, *, is_immune: bool) -> str:
-    """The end of a check's output; for a hidden check only the behaviour that it tests."""
-    if is_immune:
-        return f"{check.id} passes also when its own tests are made to fail: the work keeps it from failing"
+def _each(results: Mapping[str, CommandResults]) -> Verdicts:
+    return {name: judge_command(result) for name, result in results.items()}
+
+
+def _with_names(results: dict[str, CommandResults], split: SplitWork | None) -> dict[str, CommandResults]:
+    """The results with the names that moved tests have in the work."""
+    names = split.names if split is not None else {}
+    return {name: with_new_names(result, names) for name, result in results.items()}
+
+
+def _with_changes(results: Mapping[str, CommandResults], finished: Finished, files: frozenset[str]) -> Verdicts:
+    """The verdicts on a tree with changes to protected files. A person looks at tests that the changes remove."""
+    return {
+        name: judge_with_protected(result, result_of_step(finished.evidence, name), files)
+        for name, result in results.items()
+    }
+
+
+def _failure(finished: Finished, behavior: str, check: Check, verdict: CommandVerdict) -> str:
+    """Why a check does not accept the work; for a hidden check only the behaviour that it tests."""
+    if verdict.accepts:
+        return f"{check.id} passes also when its own tests are made to fail, or your changed functions raise"
     if check.hidden:
         return f"a check that you are not shown fails: {behavior}"
-    return f"`{check.command}` failed: {end_of_output(finished, check, _MOST_OUTPUT)}"
+    # The output of a failed command speaks for itself.
+    named = () if Problem.COMMAND_FAILED in verdict.problems else problem_sentences(verdict)
+    said = "\n".join((*named, end_of_output(finished, check, _MOST_OUTPUT)))
+    return f"`{check.command}` failed: {said}"
 
 
-def _recorded(tests: Comparison) -> ProjectTests:
+def _check_runs(finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts) -> dict[str, CheckRun]:
+    """What a run says about each check, and on which tree."""
+    evidence = finished.evidence
+    tree = evidence.base.tree if evidence.base is not None else ""
+    steps = {step.id: step for step in evidence.steps}
+    runs = {}
+    for check in checks:
+        codes = [command.exit_code for command in steps[check.id].commands] if check.id in steps else []
+        verdict = verdicts[check.id]
+        runs[check.id] = CheckRun(
+            run_id=evidence.run_id,
+            passed=verdict.accepts,
+            exit_code=codes[-1] if codes else None,
+            tree=tree,
+            digest=check.digest,
+            grade=verdict.grade.value if verdict.proves and verdict.grade is not None else "",
+            proof=verdict.sentence,
+            base_judged=verdict.is_base_judged,
+        )
+    return runs
+
+
+def _protected(
+    judged: JudgedChecks, split: SplitWork, checks: tuple[Check, ...], tests: WorkVerdict | None
+) -> ProtectedChanges | None:
+    if judged.whole is None:
+        return None
+    passes_without = judged.passes_without and (tests is None or tests.verdict.accepts)
+    passes_with = judged.passes_with and (tests is None or tests.passes_with)
+    base = judged.whole.evidence.base
+    return ProtectedChanges(
+        digest=split.protected_digest,
+        files={change.path: change.kind for change in split.protected},
+        test_files=tuple(change.path for change in split.protected if change.is_test),
+        outcome="fails_with" if not passes_with else "passes_without" if passes_without else "passes_only_with",
+        tree=base.tree if base is not None else "",
+        patch_sha256=split.whole.patch_sha256,
+        checks=_check_runs(judged.whole, checks, judged.with_protected),
+        tests=_recorded(tests, with_protected=True) if tests is not None and tests.whole is not None else None,
+    )
+
+
+def _recorded(tests: WorkVerdict, *, with_protected: bool) -> ProjectTests:
+    verdict, run = tests.verdict, tests.verified
+    if with_protected and tests.with_protected is not None and tests.whole is not None:
+        verdict, run = tests.with_protected, tests.whole
+    broken = tuple(tests.problems_of(verdict))
     return ProjectTests(
         base_run_id=tests.base.run_id,
-        run_id=tests.work.run_id,
-        decides=tests.decides,
-        broken=len(tests.broken),
-        names=tuple(name_of(test) for test in tests.broken[:_MOST_NAMES]),
+        run_id=run.run_id,
+        decides=verdict.before > 0 or tests.base.passed,
+        base_judged=verdict.is_base_judged,
+        is_unread=verdict.is_unread,
+        broken=len(broken),
+        names=tuple(test.id for test in broken[:_MOST_NAMES]),
+        kept=verdict.kept,
+        before=verdict.before,
     )

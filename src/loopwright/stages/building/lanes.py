@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import NoAnswer, Reason, Role
-from loopwright.agents.structured import AgentRequest, json_form
+from loopwright.agents.structured import AgentRequest, verdict_form
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop import events as loop_events
@@ -40,7 +40,7 @@ class BuildLanes:
         self._context = context
         self._slug = slug
 
-    def record_checks(self, loop: Loop, verification: Verification, *, passed: bool) -> None:
+    def record_checks(self, loop: Loop, verification: Verification, passed: bool) -> None:
         """Record a run of the checks, and the lanes that end with it."""
         with workflows_of(self._context).changing(self._slug) as opened:
             before = opened.workflow.verification
@@ -84,7 +84,9 @@ class BuildLanes:
             "architect_build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}"
         )
         taken = workflows_of(self._context).snapshot(self._slug).workflow.turns_of(Role.ARCHITECT.value)
-        return AgentRequest(agent=task.tool, role=Role.ARCHITECT, prompt=prompt, form=json_form(Opinion), number=taken)
+        return AgentRequest(
+            agent=task.tool, role=Role.ARCHITECT, prompt=prompt, form=verdict_form(Opinion), number=taken
+        )
 
     def after_look(self, loop: Loop, answer: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
         """The tasks that follow from the architect's verdict; an architect without a verdict has not approved."""

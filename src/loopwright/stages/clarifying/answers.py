@@ -11,11 +11,15 @@ from loopwright.stages.loop_control import answer_decision
 from loopwright.stages.person import actor, require_person
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import events as e
-from loopwright.workflow.clarity import section_of
+from loopwright.workflow.answer_rules import section_of, sections_without_content, unaccepted_answers
+from loopwright.workflow.clarity import SECTION_WEIGHTS
 from loopwright.workflow.documents.spec import Spec, is_item_id
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Building, Clarifying
 from loopwright.workflow.store import Opened
+
+# The error of an answer that does not count: the person can answer again.
+NOT_ACCEPTED = "answer_not_accepted"
 
 
 def answer_question(context: Context, slug: str, item: str, text: str) -> WorkflowView:
@@ -51,7 +55,7 @@ def _answer_item(opened: Opened, name: str, answer: str) -> None:
             f"there is nothing to answer: {workflow.slug} is at {workflow.stage.value}, or its spec is unreadable",
         )
     asked = next((item for item in spec.items if item.id == name), None)
-    if asked is None or asked.status != "open":
+    if asked is None or (asked.status != "open" and name not in unaccepted_answers(spec)):
         open_now = ", ".join(item.id for item in spec.open_items) or "none"
         why = "is already answered" if asked is not None else "does not exist"
         raise WorkflowRefused(
@@ -61,12 +65,23 @@ def _answer_item(opened: Opened, name: str, answer: str) -> None:
         )
     _require_text(opened, name, answer)
     answered = spec.answering(name, answer)
-    section = section_of(asked)
-    if section is not None and not answered.is_filled(section):
+    _require_accepted(workflow.slug, answered, name)
+    section = section_of(asked.question)
+    if section is not None and section in sections_without_content(answered, SECTION_WEIGHTS):
         answered = answered.with_sections({section: f"- {answer}"})
     opened.write({SPEC: bytes_of(answered, workflow.slug)}, actor())
     opened.apply(e.ItemAnswered(item=name, by=actor()), actor())
     request_approval(opened)
+
+
+def _require_accepted(slug: str, answered: Spec, name: str) -> None:
+    """Refuse an answer that says nothing about its question; the question stays open."""
+    if (why := unaccepted_answers(answered).get(name)) is not None:
+        raise WorkflowRefused(
+            NOT_ACCEPTED,
+            f"the answer to {name} does not count: {why}",
+            next_command=f'loopwright answer {slug} {name} "…"',
+        )
 
 
 def _require_text(opened: Opened, name: str, answer: str) -> None:

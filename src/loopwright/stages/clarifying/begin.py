@@ -95,13 +95,10 @@ def bytes_of(spec: Spec, slug: str) -> bytes:
 
 
 def _go_back(opened: Opened) -> None:
-    """Enter clarify after a review: the spec stays, and the objection of the review becomes an open question."""
-    review = opened.workflow.review
+    """Enter clarify after a review: the spec stays, and everything that the review found becomes an open question."""
     opened.apply(c.Enter(transition=Transition.REVIEW_CLARIFY, standing=opened.standing()), "tool")
     spec = require_spec(opened.facts())
-    answered = [item for item in spec.items if item.status == "answered"]
-    if answered:
-        spec = spec.reopening(answered[-1].id)
-    else:
-        spec = spec.asking(f"The review says: {review.rationale if review is not None else 'it is not clear'}")
+    sent_back = opened.workflow.sent_back
+    found = "; ".join(sent_back.review.sentences()) if sent_back is not None else ""
+    spec = spec.asking(f"The review says: {found or 'it is not clear'}")
     opened.write({SPEC: bytes_of(spec, opened.workflow.slug)}, "tool")

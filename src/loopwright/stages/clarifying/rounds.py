@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.structured import AgentRequest, json_form
+from loopwright.agents.structured import AgentRequest, json_form, verdict_form
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
@@ -26,12 +26,14 @@ from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.page import NotAPage
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import Round, Stage, Transition, Workflow
+from loopwright.workflow.model import Round, Transition, Workflow
 from loopwright.workflow.readiness import standing_of
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import Opened
 
 # A person reads it in a terminal.
 _LONGEST_QUESTION = 10_000
+_LONGEST_REASON = 500
 
 
 class ClarifyRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +56,17 @@ class ClarifyReport(msgspec.Struct, frozen=True):
     item: str | None = None
 
 
-class Clarification(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a clarifier."""
+class AnswerJudgment(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether an answer of a person answers its question, and why not."""
 
+    accepted: bool
+    why: str = ""
+
+
+class Clarification(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of a clarifier. `answers` are its judgments of answers that people gave to its questions."""
+
+    answers: dict[str, AnswerJudgment] = {}
     sections: dict[str, str] = {}
     question: str | None = None
     presses_on: str | None = None
@@ -81,8 +91,7 @@ def clarify_change(
         workflow, spec = opened.workflow, require_spec(opened.facts())
         report: ClarifyReport | None = None
         if spec.open_items:
-            first = spec.open_items[0]
-            report = ClarifyReport(view_of(context, opened.snapshot()), first.question, first.id)
+            report = _open_question(context, opened)
         else:
             _require_rounds_left(opened)
             if not agent:
@@ -95,10 +104,20 @@ def clarify_change(
         )  # fmt: skip
 
         def keep(opened: Opened, answer: AgentReply[Clarification]) -> ClarifyReport:
-            return _take(context, opened, answer.reply)
+            if len(opened.workflow.rounds) == len(workflow.rounds):
+                return _take(context, opened, answer.reply, answer.by, tell)
+            tell("another `clarify` took this round meanwhile; this question is not recorded")
+            return _open_question(context, opened)
 
         report = ask_for_stage(context, call, agent_request, cancellation or Cancellation(), keep)
     return report
+
+
+def _open_question(context: Context, opened: Opened) -> ClarifyReport:
+    """The first open question, if there is one."""
+    first = next(iter(require_spec(opened.facts()).open_items), None)
+    view = view_of(context, opened.snapshot())
+    return ClarifyReport(view, first.question, first.id) if first is not None else ClarifyReport(view)
 
 
 def _built_in_question(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
@@ -117,8 +136,12 @@ def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -
         press="" if is_challenged or not spec.items else book.part("press"),
         sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
     )
+    if workflow.unjudged:
+        prompt = f"{prompt}\n{book.part('judge_answers', items=', '.join(workflow.unjudged))}\n"
+    # A judgment of an answer can open the gate to the plan. A question can't.
+    form_of = verdict_form if workflow.unjudged else json_form
     return AgentRequest(
-        agent=agent, role=Role.CLARIFIER, prompt=prompt, form=json_form(Clarification, partial(_problem_of, spec)),
+        agent=agent, role=Role.CLARIFIER, prompt=prompt, form=form_of(Clarification, partial(_problem_of, spec)),
         number=workflow.turns_of(Role.CLARIFIER.value),
     )  # fmt: skip
 
@@ -135,16 +158,26 @@ def _problem_of(spec: Spec, reply: Clarification) -> str | None:
     return None
 
 
-def _take(context: Context, opened: Opened, reply: Clarification) -> ClarifyReport:
+def _take(
+    context: Context, opened: Opened, reply: Clarification, by: str = "", tell: Tell = ignore_progress
+) -> ClarifyReport:
     """Record a round. Edits that a person made meanwhile stay."""
     require_clarifying(opened.workflow)
     spec = require_spec(opened.facts())
     reported = reply.ambiguity
+    judged = {name: reply.answers[name] for name in opened.workflow.unjudged if name in reply.answers}
+    refused = {name: _reason(context, answer) for name, answer in judged.items() if not answer.accepted}
     # An agent fills only empty sections: a person may have written the others.
     written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.is_filled(name)})
-    if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
+    for name, why in refused.items():
+        written = written.reopening(name)
+        tell(f"the answer to {name} does not count: {why}")
+    if refused:
+        # The questions that are open again come first.
+        reply, by = Clarification(sections=reply.sections), ""
+    elif not (reply.question or "").strip() and _is_unclear(opened, written, reported):
         # If an agent asks nothing while the spec is unclear, a built-in question follows: agents cannot end the stage.
-        reply = _built_in_question(context, opened.workflow, written)
+        reply, by = _built_in_question(context, opened.workflow, written), ""
     question = (reply.question or "").strip() or None
     known = {item.id for item in spec.items if item.status == "answered"}
     presses_on = reply.presses_on if question is not None and reply.presses_on in known else None
@@ -154,12 +187,22 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> ClarifyRepo
     data = bytes_of(written, opened.workflow.slug)
     opened.write({SPEC: data}, "tool")
     number = len(opened.workflow.rounds) + 1
-    taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reported)
+    taken = Round(
+        number=number, asked=item, presses_on=presses_on, reported_score=reported, asked_by=by if item else "",
+        accepted=tuple(name for name in judged if name not in refused), refused=refused,
+    )  # fmt: skip
     opened.apply(e.RoundTaken(round=taken), "tool")
     snapshot = f"clarify-{opened.workflow.slug}-{compact_stamp(context.clock())}-{number}.md"
     write_durably(context.layout.snapshots / snapshot, data)
     request_approval(opened)
+    if refused:
+        return _open_question(context, opened)
     return ClarifyReport(view_of(context, opened.snapshot()), question, item)
+
+
+def _reason(context: Context, judgment: AnswerJudgment) -> str:
+    text = " ".join(judgment.why.split())[:_LONGEST_REASON]
+    return context.tools().redactor.clean(text).text or "the agent gave no reason"
 
 
 def _is_unclear(opened: Opened, written: Spec, reported: float | None) -> bool:

@@ -18,7 +18,8 @@ from loopwright.stages.planning.state import PlanRequest, PlanState, read_plan, 
 from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.drafting import PlanReply, drafted, wrong_with
-from loopwright.workflow.model import PlanRound, Stage, Workflow
+from loopwright.workflow.model import PlanRound, Workflow
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import Opened
 
 _T = TypeVar("_T")

@@ -6,14 +6,14 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.port import Role
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import verdict_form
 from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.planning.documents import compose
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession, ask_planner
 from loopwright.stages.planning.state import PlanState, read_plan, review_page
 from loopwright.workflow import events as e
-from loopwright.workflow.model import PlanRound
+from loopwright.workflow.model import PlanRound, Workflow
 from loopwright.workflow.store import Opened
 
 
@@ -21,6 +21,7 @@ def plan_in_rounds(session: PlanSession, state: PlanState) -> ComposedPlan:
     """Plan until the critic approves, the person at the terminal accepts, or the limit of rounds is reached."""
     context, request = session.context, session.request
     is_reviewed = request.is_reviewed(context)
+    found = review_findings(context, state.workflow)
     notes = _imported_plan(context, state) or (_objections(context, state) if state.is_sent_back else "")
     is_complete = is_reviewed and state.lacks_only_reviews
     planned = ComposedPlan((), state)
@@ -31,7 +32,7 @@ def plan_in_rounds(session: PlanSession, state: PlanState) -> ComposedPlan:
             session.tell(f"round {number}: the planner works")
             if names := ", ".join(planned.state.by_hand):
                 session.tell(f"note: the planner overwrites the edits in {names}")
-            planned = ask_planner(session, planned.state, notes)
+            planned = ask_planner(session, planned.state, "\n".join(part for part in (found, notes) if part))
         if is_reviewed:
             planned = ask_reviewers(session, planned.state)
         taken = planned.state.workflow.plan_rounds[-1]
@@ -55,6 +56,13 @@ def _objections(context: Context, state: PlanState) -> str:
     architect, critic = state.notes.get(Role.ARCHITECT, ""), state.notes.get(Role.CRITIC)
     opinions = "" if critic is None else book.part("opinions", architect=architect, critic=critic)
     return "\n".join(part for part in (book.part("sent_back"), opinions) if part)
+
+
+def review_findings(context: Context, workflow: Workflow) -> str:
+    """What the review found that sent the change back, for the planner; empty without such a review."""
+    sentences = workflow.sent_back.review.sentences() if workflow.sent_back is not None else ()
+    listed = "\n".join(f"- {text}" for text in sentences)
+    return context.prompts().part("review_found", findings=listed) if sentences else ""
 
 
 def _imported_plan(context: Context, state: PlanState) -> str:
@@ -84,7 +92,7 @@ def ask_reviewers(session: PlanSession, state: PlanState) -> ComposedPlan:
         _record(opened, replace(taken, critic=answer.reply.verdict), Role.CRITIC, answer.reply)
         return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))
 
-    return session.ask(state.workflow, Role.CRITIC, prompt, json_form(PlanOpinion), keep)
+    return session.ask(state.workflow, Role.CRITIC, prompt, verdict_form(PlanOpinion), keep)
 
 
 def _ask_architect(session: PlanSession, state: PlanState) -> tuple[PlanRound, PlanOpinion]:
@@ -103,7 +111,7 @@ def _ask_architect(session: PlanSession, state: PlanState) -> tuple[PlanRound, P
         return taken, answer.reply
 
     prompt = session.context.prompts().prompt("architect_plan", plan=state.text)
-    return session.ask(state.workflow, Role.ARCHITECT, prompt, json_form(PlanOpinion), keep)
+    return session.ask(state.workflow, Role.ARCHITECT, prompt, verdict_form(PlanOpinion), keep)
 
 
 def _record(opened: Opened, taken: PlanRound, role: Role, opinion: PlanOpinion) -> None:

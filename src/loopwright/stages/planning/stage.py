@@ -66,6 +66,8 @@ def plan_change(
     cancellation = cancellation or Cancellation()
     if request.spec is not None:
         require_person(context.environment, "plan --direct")
+    if request.ask is not None:
+        require_person(context.environment, "plan --interactive")
     slug, agent = slug_of(name), agent_for(context, Role.PLANNER, request.agent)
     if request.ask is not None and not agent:
         raise WrongUsage(
@@ -112,6 +114,9 @@ def _begin(session: PlanSession, name: str) -> tuple[_PlanMode, ComposedPlan]:
 
 def _tell(session: PlanSession, mode: _PlanMode, state: PlanState, notes: list[str]) -> None:
     slug = state.workflow.slug
+    sent_back = state.workflow.sent_back
+    for sentence in sent_back.review.sentences() if sent_back is not None else ():
+        session.tell(f"the last review found: {sentence}")
     if mode is _PlanMode.DURING_BUILD:
         session.tell(f"{slug} is being built: your changes to the plan are applied, and its checks run on the base")
     if mode is _PlanMode.KEEP:

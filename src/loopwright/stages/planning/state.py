@@ -45,7 +45,9 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
 # Blockers for which the default agent plans again.
 _FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
 _INCOMPLETE = (Family.PLAN_PACKAGE, Family.VERTICAL_SLICES_MISSING, Family.SPEC_DELTA)
-_FOR_A_PLANNER = (*_INCOMPLETE, Family.CRITIC_VERDICT, Family.ARCHITECT_REVIEW_INCOMPLETE)
+_FOR_A_PLANNER = (
+    *_INCOMPLETE, Family.CRITIC_VERDICT, Family.ARCHITECT_REVIEW_INCOMPLETE, Family.PLAN_UNCHANGED,
+)  # fmt: skip
 # Limit of characters of another tool's document in the prompt of a planner.
 _MOST_TAKEN = 4_000
 # The documents that an architect and a critic read.

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
-from loopwright.errors import LoopwrightError
-from loopwright.evidence.verify import verify_run
-from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
+from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor, raised_by_flags
 from loopwright.stages.agent_choice import builder_behind, doer_behind
 from loopwright.stages.context import Context
+from loopwright.stages.proof import evidence_problems
 from loopwright.stages.reflecting import rules_of
 from loopwright.stages.reviewing.reviewers import ReviewRequest
 from loopwright.workflow.build_gate import scope_of
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Key, Stage
+from loopwright.workflow.model import Key
 from loopwright.workflow.reviewing import Objection, patch_facts
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Snapshot
 from loopwright.workflow.verification import Verification
@@ -25,23 +23,24 @@ from loopwright.workflow.verification import Verification
 TOOL = "loopwright"
 
 
-def objections_to(
-    context: Context, snapshot: Snapshot, verified: Verification, request: ReviewRequest
-) -> Iterator[Objection]:
+def objections_to(context: Context, snapshot: Snapshot, request: ReviewRequest) -> Iterator[Objection]:
     """Objections to the work; each names the stage that has to fix it."""
     yield from _moved(snapshot)
     yield from _in_the_record(context, snapshot.facts, request)
     for blocker in scope_of(snapshot.workflow, snapshot.facts):
         yield Objection(Stage.BUILD, blocker.message)
-    yield from _in_the_evidence(context, verified)
+    for run_id, why in evidence_problems(context, snapshot.workflow, snapshot.facts).items():
+        yield Objection(Stage.BUILD, f"the evidence of {run_id} does not match: {why}")
 
 
 def risk_of(context: Context, verified: Verification, patch: bytes) -> RiskVerdict:
-    """The risk of the work, judged only by its paths and lines."""
+    """The risk of the work, judged by its paths and lines, and by code that could deceive a check."""
     change = patch_facts(patch)
     threshold = context.settings.values.risk.threshold
     files = tuple(sorted(verified.files))
-    return evaluate_risk_floor(files, change.insertions, change.deletions, threshold, rules_of(context), change.kinds)
+    rules = rules_of(context)
+    risk = evaluate_risk_floor(files, change.insertions, change.deletions, threshold, rules, change.kinds)
+    return raised_by_flags(risk, verified.flags)
 
 
 def _moved(snapshot: Snapshot) -> Iterator[Objection]:
@@ -60,18 +59,6 @@ def _in_the_record(context: Context, facts: Facts, request: ReviewRequest) -> It
         yield Objection(Stage.PLAN, "the execution record lists no evidence")
     else:
         yield from _not_independent(context, record, request)
-
-
-def _in_the_evidence(context: Context, verified: Verification) -> Iterator[Objection]:
-    for run_id in verified.run_ids:
-        try:
-            with tempfile.TemporaryDirectory(prefix="loopwright-verify-") as scratch:
-                run = context.store.resolve(run_id)
-                mismatches = verify_run(context.store, run, context.repository(), Path(scratch)).mismatches
-        except LoopwrightError as problem:
-            mismatches = (problem.message,)
-        if mismatches:
-            yield Objection(Stage.BUILD, f"the evidence of {run_id} does not match: {mismatches[0]}")
 
 
 def _not_independent(context: Context, record: Record, request: ReviewRequest) -> Iterator[Objection]:

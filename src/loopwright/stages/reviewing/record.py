@@ -10,13 +10,16 @@ from loopwright.agents.port import Role
 from loopwright.kernel.files import make_folder, write_durably
 from loopwright.stages.context import Context, documents_of
 from loopwright.stages.person import actor
+from loopwright.stages.proof import recorded_digests, runs_behind
 from loopwright.stages.reviewing.reviewers import SUPPORT, ReviewerAnswer, ReviewSession
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
+from loopwright.workflow.audit import audited
 from loopwright.workflow.documents.record import NAME as RECORD
-from loopwright.workflow.model import Review, Transition, Workflow
+from loopwright.workflow.model import Transition, Workflow
 from loopwright.workflow.reviewing import REVIEWED, CodeReview, ReviewOutcome, SmellReview, report, support
 from loopwright.workflow.store import Opened
+from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
 
@@ -28,6 +31,9 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
     code: ReviewerAnswer[CodeReview] = ReviewerAnswer()
     smell: ReviewerAnswer[SmellReview] = ReviewerAnswer()
     unasked: bool = False
+    is_by_person: bool = False
+    # Why the risk floor requires a reviewer; empty below the threshold.
+    risk: str = ""
 
 
 def record_review(
@@ -35,6 +41,7 @@ def record_review(
 ) -> None:
     """Write the report and the answers, record the verdict, and request the next approval."""
     context = session.context
+    evidence, given = recorded_digests(context, runs_behind(opened.workflow, opened.facts())), judgment.code.given
     clean = context.tools().redactor.clean
     review = Review(
         verdict=outcome.verdict,
@@ -44,6 +51,11 @@ def record_review(
         rationale=clean(outcome.rationale).text,
         report="review-report.md",
         unasked=judgment.unasked,
+        findings=outcome.findings,
+        # With a mechanical objection the verdict is not the one that the person gave.
+        is_by_person=judgment.is_by_person and given is not None and given.verdict == outcome.verdict,
+        risk=judgment.risk,
+        evidence=evidence,
     )
     pages = _pages(context, opened, verified, judgment, review, outcome)
     cleaned = {name: clean(data).data for name, data in pages.items()}
@@ -62,7 +74,15 @@ def _pages(
     sources = {"input": [RECORD], "evidence": runs}
     changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
     return {
-        "review-report.md": report(opened.workflow.slug, review, outcome, sources, opened.now, documents_of(context)),
+        "review-report.md": report(
+            opened.workflow.slug,
+            review,
+            outcome,
+            sources,
+            opened.now,
+            documents_of(context),
+            audited(opened.workflow, opened.facts()).requirements,
+        ),
         SUPPORT[Role.REVIEWER]: support(judgment.code.given, skipped),
         SUPPORT[Role.SMELL_REVIEWER]: support(judgment.smell.given, skipped),
         "review-support/changed-files.json": changed.encode(),

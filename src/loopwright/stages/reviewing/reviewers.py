@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from loopwright.agents.port import Remedy, Role, reasons_for
-from loopwright.agents.structured import AgentRequest, json_form
+from loopwright.agents.structured import AgentRequest, verdict_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.process import Cancellation
@@ -23,8 +23,9 @@ from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.manifest import ManifestRow, merged
 from loopwright.workflow.manifest import render as render_manifest
-from loopwright.workflow.model import Stage, Workflow
+from loopwright.workflow.model import Workflow
 from loopwright.workflow.reviewing import CodeReview, SmellReview, read_stored_answer, stored_answer
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import Opened, Snapshot
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -104,7 +105,7 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     require_a_program(context, agent, role)
     session.tell(f"the {role.value} reviews the work")
     taken = workflow.turns_of(role.value)
-    request = AgentRequest(agent=agent, role=role, prompt=prompt, form=json_form(kind), number=taken)
+    request = AgentRequest(agent=agent, role=role, prompt=prompt, form=verdict_form(kind), number=taken)
     call = StageCall(
         workflow=workflow, stage=Stage.REVIEW, name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}",
         sandbox=session.work.sandbox(context), mailbox_files=mailbox_files, spending=session.request.spending,

@@ -28,13 +28,15 @@ from loopwright.stages.reviewing.reviewers import (
 )
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.build_gate import tests_sentence
+from loopwright.workflow.build_gate import tests_sentence, unreached_sentence
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Building, Reviewing, Stage, Transition
+from loopwright.workflow.model import Building, Reviewing, Transition, Workflow
 from loopwright.workflow.reviewing import CodeReview, Objection, concluded
-from loopwright.workflow.store import Opened
+from loopwright.workflow.stage import Stage
+from loopwright.workflow.store import Opened, Snapshot
+from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
 
@@ -56,21 +58,47 @@ def review_change(
     with workflows_of(context).changing(slug) as opened:
         _enter(opened)
         snapshot, kept = opened.snapshot(), kept_answers(opened)
+    if request.verdict is None and (review := verdict_of_person(snapshot.workflow)) is not None:
+        return _keep_verdict(context, request, snapshot, review, tell)
     verified = require_verified(snapshot.workflow)
     session = ReviewSession(
         context=context, request=_with_reviewer(context, request, snapshot.facts), snapshot=snapshot,
         work=built(context, snapshot.workflow, verified), kept=kept, tell=tell,
         cancellation=cancellation or Cancellation(),
     )  # fmt: skip
-    objections = list(objections_to(context, snapshot, verified, session.request))
-    judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
+    objections = list(objections_to(context, snapshot, session.request))
+    risk = risk_of(context, verified, session.work.patch)
+    judgment = _judge(session, risk, objections, is_named=bool(request.reviewer))
     rest = tests_sentence(verified, snapshot.facts.gates)
-    notes = (*judgment.notes, rest, *_reflections(context, verified))
+    found = (*filter(None, [unreached_sentence(verified)]), *verified.flags)
+    notes = (*judgment.notes, rest, *found, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:
-        record_review(session, opened, verified, judgment, outcome)
+        # A person may have given a verdict while an agent worked.
+        if judgment.is_by_person or verdict_of_person(opened.workflow) is None:
+            record_review(session, opened, verified, judgment, outcome)
         after = opened.snapshot()
     return view_of(context, after)
+
+
+def verdict_of_person(workflow: Workflow) -> Review | None:
+    """The verdict of a person on the current work, if there is one: only a person can replace it."""
+    review, verified = workflow.review, workflow.verification
+    is_current = review is not None and verified is not None and review.tree == verified.tree
+    return review if review is not None and is_current and review.is_by_person else None
+
+
+def _keep_verdict(
+    context: Context, request: ReviewRequest, snapshot: Snapshot, review: Review, tell: Tell
+) -> WorkflowView:
+    if request.reviewer:
+        raise WorkflowRefused(
+            "review_by_person",
+            f"{review.reviewer} has reviewed this version of the work ({review.verdict}); no agent replaces that",
+            next_command=f"loopwright review {snapshot.workflow.slug} --verdict …",
+        )
+    tell(f"{review.reviewer} has reviewed this version of the work: {review.verdict}")
+    return view_of(context, snapshot)
 
 
 def _with_reviewer(context: Context, request: ReviewRequest, facts: Facts) -> ReviewRequest:
@@ -99,16 +127,18 @@ def _enter(opened: Opened) -> None:
     opened.apply(c.Enter(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
 
 
-def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection]) -> Judgment:
-    """The risk alone decides whether reviewers are asked; a reviewer that fails counts as a rejection."""
+def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection], *, is_named: bool) -> Judgment:
+    """Reviewers are asked if the risk requires it or a person named one; a reviewer that fails rejects the work."""
     request = session.request
     full = session.context.settings.values.workflow.profile == "full"
     floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
+    above = floor if risk.needs_review else ""
     if request.verdict is not None:
         reviewer = request.reviewer or actor()
         code = ReviewerAnswer(_by_person(request))
-        return Judgment(by=reviewer, notes=(floor, f"reviewed by {reviewer}"), code=code)
-    if not risk.needs_review and not full:
+        notes = (floor, f"reviewed by {reviewer}")
+        return Judgment(by=reviewer, notes=notes, code=code, is_by_person=True, risk=above)
+    if not risk.needs_review and not full and not is_named:
         return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",))
     if objections:
         return Judgment(by=TOOL, notes=(f"no reviewer was asked because of mechanical objections; {floor}",))
@@ -121,7 +151,7 @@ def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection
         if failed:
             objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {failed}"))
     # A named reviewer without a verdict has not reviewed the work.
-    return Judgment(by=code.by or TOOL, notes=(floor,), code=code, smell=smell)
+    return Judgment(by=code.by or TOOL, notes=(floor,), code=code, smell=smell, risk=above)
 
 
 def _by_person(request: ReviewRequest) -> CodeReview:

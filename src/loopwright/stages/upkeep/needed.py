@@ -45,7 +45,13 @@ def needed_runs(context: Context) -> dict[str, str]:
         # Its audit and its record name runs, too.
         names = _names_in_documents(context, slug)
         needed |= dict.fromkeys((*runs, *(run_id for run_id in started if run_id in names)), slug)
-    return needed
+    return needed | _bases_of(needed, entries)
+
+
+def _bases_of(needed: dict[str, str], entries: Sequence[Entry]) -> dict[str, str]:
+    """The runs on the base with which needed runs are compared: they may be of work that is over."""
+    bases = {entry.data["run_id"]: entry.data.get("base_run") for entry in entries if entry.kind == STARTED}
+    return {base: owner for run_id, owner in needed.items() if (base := bases.get(run_id)) is not None}
 
 
 def _needed_by_loops(context: Context, entries: Sequence[Entry]) -> dict[str, str]:

@@ -37,7 +37,8 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: str | None = None) -> Loop:
     """Add a task at the end, or before another task."""
-    _require_person_for_a_budget(context, request, "loop task add")
+    if request.budget != NO_LIMITS:
+        require_person(context.environment, "loop task add")  # agents must not raise their own budget
     description = required_text(context, "a task", request.description or "")
     tool = checked_text(context, "the tool", request.tool or "")
     with loops_of(context).changing(loop_id) as opened:
@@ -48,8 +49,8 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
 
 
 def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest) -> Loop:
-    """Change the description, tool, mode or budget of a task, or reopen it."""
-    _require_person_for_a_budget(context, request, "loop task edit")
+    """Change the description, tool, mode or budget of a task, or reopen it. Agents must not change their own tasks."""
+    require_person(context.environment, "loop task edit")
     description = None if request.description is None else required_text(context, "a task", request.description)
     tool = checked_text(context, "the tool", request.tool or "")
     with loops_of(context).changing(loop_id) as opened:
@@ -70,12 +71,6 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         return opened.apply(e.TaskEdited(task=edited), actor()) if edited != task else opened.loop
 
 
-def _require_person_for_a_budget(context: Context, request: TaskRequest, command: str) -> None:
-    """Agents must not raise their own budget."""
-    if request.budget != NO_LIMITS:
-        require_person(context.environment, command)
-
-
 def _set_budget(opened: OpenedLoop, task_id: str, limits: Budget) -> None:
     if limits != NO_LIMITS:
         budget = opened.loop.task_budgets.get(task_id, NO_LIMITS).but(limits)
@@ -84,12 +79,14 @@ def _set_budget(opened: OpenedLoop, task_id: str, limits: Budget) -> None:
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """Mark a task as done by a person."""
+    require_person(context.environment, "loop task done")
     with loops_of(context).changing(loop_id) as opened:
         return opened.apply(c.MarkTaskDone(task_id=task_id), actor())
 
 
 def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
-    """Remove a task."""
+    """Remove a task. Agents must not drop work that they were asked for."""
+    require_person(context.environment, "loop task remove")
     with loops_of(context).changing(loop_id) as opened:
         return opened.apply(e.TaskRemoved(task_id=task_id), actor())
 

@@ -9,8 +9,9 @@ from loopwright.stages.consents import undo_delivery as undo
 from loopwright.stages.context import Context
 from loopwright.stages.names import transition_of
 from loopwright.stages.person import actor, require_person
+from loopwright.workflow.verification import PROTECTED, WITHOUT_PROTECTED
 
-__all__ = ["ConsentReport", "approve", "reject", "sign", "undo"]
+__all__ = ["PROTECTED", "WITHOUT_PROTECTED", "ConsentReport", "approve", "reject", "sign", "undo"]
 
 
 def approve(

@@ -6,6 +6,7 @@ from loopwright.stages.archiving import ArchiveReport, ArchiveRequest
 from loopwright.stages.archiving import archive_change as archive
 from loopwright.stages.autopilot import AutopilotRequest
 from loopwright.stages.autopilot import run_autopilot as autopilot
+from loopwright.stages.clarifying.answers import NOT_ACCEPTED
 from loopwright.stages.clarifying.answers import answer_question as answer
 from loopwright.stages.clarifying.rounds import ClarifyReport, ClarifyRequest
 from loopwright.stages.clarifying.rounds import clarify_change as clarify
@@ -17,6 +18,7 @@ from loopwright.stages.takeover.workflows import TOOLS, TakenOver, TakeOverReque
 from loopwright.stages.takeover.workflows import take_over_workspace as take_over
 
 __all__ = [
+    "NOT_ACCEPTED",
     "TOOLS",
     "ArchiveReport",
     "ArchiveRequest",

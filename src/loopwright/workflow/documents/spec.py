@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import msgspec
 
+from loopwright.kernel.digest import sha256
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents.page import NotAPage, Page, PageProblem, new_page, read_page
 
@@ -41,6 +43,14 @@ _PLACEHOLDERS = frozenset({
 })  # fmt: skip
 
 
+_PART = "spec.md: "
+
+
+def parts_of_spec(parts: Mapping[str, str]) -> dict[str, str]:
+    """Of the parts of approved contents those of the spec."""
+    return {name: digest for name, digest in parts.items() if name.startswith(_PART)}
+
+
 class AmbiguityItem(msgspec.Struct, frozen=True):
     """A question, open or answered."""
 
@@ -64,6 +74,12 @@ class Spec(msgspec.Struct, frozen=True):
     def is_filled(self, name: str) -> bool:
         """Whether a section has content that is not a placeholder."""
         return not is_placeholder(self.page.text_of(name))
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The digest of each section."""
+        texts = {section.name: section.text for section in self.page.sections if section.text}
+        return {f"{_PART}{name}": sha256(text.encode()) for name, text in texts.items()}
 
     @property
     def domains(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from loopwright.cli.language import set_language
 from loopwright.cli.loop.screen.frame import FrameSection, LoopView, ScreenState, frame, shares
 from loopwright.cli.loop.screen.surface import fitted
+from loopwright.judging.reports.model import TestResult
 from loopwright.kernel.cells import width_of
 from loopwright.loop.clocking import Clocked
 from loopwright.loop.model import (
@@ -39,7 +40,6 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
-from loopwright.loop.reports.model import TestResult
 from loopwright.verbs.loop.follow import Seen
 
 GOLDENS = Path(__file__).resolve().parents[3] / "goldens" / "screens"

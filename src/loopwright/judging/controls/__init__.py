@@ -1,0 +1,1 @@
+"""Source transformations that show whether a check can fail: inverted tests, and functions that raise."""

@@ -1,0 +1,55 @@
+"""Inverts a test file: the file with each test's own expectation changed. A test that still passes can't fail."""
+
+from __future__ import annotations
+
+import re
+
+from loopwright.judging.controls import go_tests
+from loopwright.judging.controls.go_tests import invert_go
+from loopwright.judging.controls.javascript_tests import invert_javascript
+from loopwright.judging.controls.marks import marks_of
+from loopwright.judging.controls.model import SCRIPT, Inverted
+from loopwright.judging.controls.python_tests import invert_python
+from loopwright.judging.controls.shell import invert_shell
+from loopwright.judging.syntax import javascript_source
+
+_INTERPRETER = re.compile(rb"#![^\n]*?\b(python|node|bash|dash|zsh|sh)[\d.]*\b")
+
+
+def invert(path: str, source: bytes, *, only: frozenset[str] | None = None, salt: str = "") -> Inverted:
+    """The file with changed expectations of its tests, or of the tests in `only`. Never raises.
+
+    A new random salt for each control keeps the work from knowing the changed values in advance.
+    """
+    marks = marks_of(salt)
+    wanted = None if only is None else frozenset(test.partition("[")[0] for test in only)
+    try:
+        match _language(path, source):
+            case "python":
+                return invert_python(source, wanted, marks)
+            case "node":
+                return invert_javascript(path, source, wanted, marks)
+            case "go":
+                return invert_go(source, wanted)
+            case "sh":
+                return invert_shell(source, marks)
+            case _:
+                reason = "its language can't be inverted"
+    except RecursionError:
+        reason = "its file is nested too deeply"
+    return Inverted(source, unaltered=dict.fromkeys(wanted or (SCRIPT,), reason))
+
+
+def _language(path: str, source: bytes) -> str:
+    """The language by the file's suffix; without one by its first line."""
+    if path.endswith((".py", ".pyw")):
+        return "python"
+    if path.endswith(javascript_source.SUFFIXES):
+        return "node"
+    if path.endswith(go_tests.SUFFIX):
+        return "go"
+    if path.endswith((".sh", ".bash")):
+        return "sh"
+    found = _INTERPRETER.match(source) if "." not in path.rpartition("/")[2] else None
+    name = found[1].decode() if found is not None else ""
+    return "sh" if name.endswith("sh") else name

@@ -1,0 +1,55 @@
+"""Limits the time of tests. Altered test files hold this module as text, so it imports only the standard library."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import signal
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+class OutOfTime(BaseException):
+    """The time for one test is over. `except Exception` does not catch it."""
+
+
+def limit_tests(space: dict[str, Any], tests: Iterable[str], seconds: float) -> None:
+    """Limit these tests of a module, by their names in the file, such as `TestClass.test_name`."""
+    for test in tests:
+        *owners, method = test.split(".")
+        owner: Any = None
+        found: Any = space
+        for part in owners:
+            owner = found.get(part)
+            found = getattr(owner, "__dict__", {})
+        function = found.get(method)
+        if not isinstance(function, types.FunctionType) or inspect.iscoroutinefunction(function):
+            continue
+        if owner is None:
+            space[method] = _limited(function, seconds)
+        else:
+            setattr(owner, method, _limited(function, seconds))
+
+
+def _limited(test: Callable[..., Any], seconds: float) -> Callable[..., Any]:
+    @functools.wraps(test)
+    def run(*args: Any, **options: Any) -> Any:
+        try:
+            before = signal.signal(signal.SIGALRM, _stop)
+        except ValueError:
+            return test(*args, **options)  # not in the main thread
+        # Again and again: the code under test may catch every exception.
+        signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+        try:
+            return test(*args, **options)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    return run
+
+
+def _stop(number: int, frame: object) -> None:
+    del number, frame
+    raise OutOfTime

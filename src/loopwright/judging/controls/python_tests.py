@@ -1,0 +1,189 @@
+"""Inverts Python files: tests, the helpers that they call, scripts that check at their top level, and doctests."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from loopwright.judging.controls.doctests import change_examples
+from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
+from loopwright.judging.controls.python_assertions import PythonAssertions
+from loopwright.judging.controls.python_exits import change_exits
+from loopwright.judging.controls.python_values import PythonValues
+from loopwright.judging.syntax.edits import Edits, any_done
+from loopwright.judging.syntax.python_source import Function, PythonSource, dotted_name, parse_python
+
+_RUNNERS = frozenset({"unittest", "pytest", "doctest", "nose", "nose2"})
+
+
+def invert_python(source: bytes, only: frozenset[str] | None, marks: Marks) -> Inverted:
+    """The file with changed expectations of its tests, or of the given ones."""
+    parsed = parse_python(source)
+    if parsed is None:
+        return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
+    inverted = _PythonFile(parsed, marks).inverted(only)
+    if inverted.altered and parse_python(inverted.source) is None:
+        return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
+    return inverted
+
+
+class _PythonFile:
+    """The functions of one file, which of them are tests, and which refer to which."""
+
+    def __init__(self, source: PythonSource, marks: Marks) -> None:
+        self._source = source
+        self._marks = marks
+        self._edits = Edits(source.source)
+        self._functions: dict[str, list[Function]] = {}
+        self._classes: dict[str, ast.ClassDef] = {}
+        self._index(source.tree.body, "")
+        local = frozenset(name.rpartition(".")[2] for name in self._functions)
+        self._assertions = PythonAssertions(source, self._edits, local, marks)
+        self._by_last_name: dict[str, list[str]] = {}
+        for name in self._functions:
+            self._by_last_name.setdefault(name.rpartition(".")[2], []).append(name)
+        self._changed: dict[str, bool] = {}
+        self._mentions: dict[str, list[str]] = {}
+
+    def inverted(self, only: frozenset[str] | None) -> Inverted:
+        """Change all tests, or the given ones; a file without tests is a script."""
+        tests = dict(self._tests())
+        chosen = {test: name for test, name in tests.items() if only is None or test in only}
+        results = {test: self._change_reachable(name) for test, name in chosen.items()}
+        if not tests and (only is None or SCRIPT in only):
+            results[SCRIPT] = self._change_script()
+        examples = change_examples(self._source, self._edits, only, self._marks)
+        results |= dict.fromkeys(examples, True)
+        if examples and not results.get(SCRIPT, True):
+            del results[SCRIPT]
+        altered = frozenset(test for test, changed in results.items() if changed)
+        unaltered = {test: NO_ASSERTION for test in results if test not in altered}
+        return Inverted(self._edits.applied(), altered, unaltered)
+
+    def _index(self, body: list[ast.stmt], prefix: str) -> None:
+        for node in _statements(body):
+            if isinstance(node, Function):
+                self._functions.setdefault(f"{prefix}{node.name}", []).append(node)
+            elif isinstance(node, ast.ClassDef):
+                self._classes[f"{prefix}{node.name}"] = node
+                self._index(node.body, f"{prefix}{node.name}.")
+
+    def _tests(self) -> Iterator[tuple[str, str]]:
+        """Each test with the function that it runs: its own, or an inherited one of the same file."""
+        for name in self._functions:
+            if _is_test(name.rpartition(".")[2]):
+                yield name, name
+        for name, node in self._classes.items():
+            for base in self._bases(node, {name}):
+                for inherited in self._functions:
+                    owner, _, method = inherited.rpartition(".")
+                    if owner == base and _is_test(method) and f"{name}.{method}" not in self._functions:
+                        yield f"{name}.{method}", inherited
+
+    def _bases(self, node: ast.ClassDef, seen: set[str]) -> Iterator[str]:
+        for base in map(dotted_name, node.bases):
+            if base in self._classes and base not in seen:
+                seen.add(base)
+                yield base
+                yield from self._bases(self._classes[base], seen)
+
+    def _change_reachable(self, name: str) -> bool:
+        """Change a test and the helpers of the file that it can reach; True if anything changed."""
+        reached = self._reachable([name])
+        return any_done(self._change_function(function) for function in reached)
+
+    def _reachable(self, names: Iterable[str]) -> list[str]:
+        reached: dict[str, None] = {}
+        ahead = list(names)
+        while ahead:
+            name = ahead.pop(0)
+            if name in reached:
+                continue
+            reached[name] = None
+            if name not in self._mentions:
+                self._mentions[name] = self._referred(_within(self._functions[name]), besides=name)
+            ahead += self._mentions[name]
+        return list(reached)
+
+    def _referred(self, nodes: Iterable[ast.AST], besides: str = "") -> list[str]:
+        """The functions of the file that code mentions: called, passed on, or asked for as a fixture."""
+        last_names = dict.fromkeys(filter(None, map(_mentioned, nodes)))
+        return [name for last in last_names for name in self._by_last_name.get(last, ()) if name != besides]
+
+    def _change_function(self, name: str) -> bool:
+        if name not in self._changed:
+            self._changed[name] = any_done(map(self._change_definition, self._functions[name]))
+        return self._changed[name]
+
+    def _change_definition(self, node: Function) -> bool:
+        self._assertions.begin(node)
+        # Set-up is no expectation: a fixture changes only in the functions that it hands out.
+        return self._change_nodes(_within(_inner(node) if _is_fixture(node) else [node]))
+
+    def _change_nodes(self, nodes: Iterable[ast.AST]) -> bool:
+        return any_done(self._assertions.change(node) for node in nodes)
+
+    def _change_script(self) -> bool:
+        top = list(_within(self._source.tree.body, into_functions=False))
+        reached = self._reachable(self._referred(top))
+        changed = [self._change_nodes(top), *map(self._change_function, reached)]
+        if any(changed) or self._hands_over():
+            return any(changed)
+        # Two changes could cancel each other, so exits change only where no assertion did.
+        functions = [node for name in reached for node in self._functions[name]]
+        return change_exits(PythonValues(self._source, self._edits, self._marks), [*top, *_within(functions)])
+
+    def _hands_over(self) -> bool:
+        """Whether the script runs a test runner: then tests decide its exit code."""
+        for node in ast.walk(self._source.tree):
+            match node:
+                case ast.Import(names=names):
+                    modules = [name.name for name in names]
+                case ast.ImportFrom(module=str(module)):
+                    modules = [module]
+                case _:
+                    continue
+            if any(module.partition(".")[0] in _RUNNERS for module in modules):
+                return True
+        return False
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, also those in branches: a test may be defined under a condition."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            yield from _statements([child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)])
+
+
+def _within(nodes: Iterable[ast.AST], *, into_functions: bool = True) -> Iterator[ast.AST]:
+    """All nodes, outer ones first."""
+    ahead = list(nodes)[::-1]
+    while ahead:
+        node = ahead.pop()
+        if not into_functions and isinstance(node, Function | ast.ClassDef):
+            continue
+        yield node
+        ahead += list(ast.iter_child_nodes(node))[::-1]
+
+
+def _inner(node: Function) -> list[ast.AST]:
+    return [part for part in ast.walk(node) if isinstance(part, Function) and part is not node]
+
+
+def _mentioned(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+            return name
+        case _:
+            return ""
+
+
+def _is_fixture(node: Function) -> bool:
+    names = [dotted_name(item.func if isinstance(item, ast.Call) else item) for item in node.decorator_list]
+    return any(name.rpartition(".")[2] in {"fixture", "yield_fixture", "contextmanager"} for name in names)
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("test") or name == "runTest"

@@ -1,0 +1,199 @@
+"""Edits that make a Python expression false, or a value another one.
+
+Literals change first: a product that reads its test then gives the wrong answer that the test asks for, and the test
+passes. The same holds for objects that are equal to everything, because the comparison itself stays.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.python_parameters import PythonParameters
+from loopwright.judging.syntax.edits import Edits, any_done
+from loopwright.judging.syntax.python_source import PythonSource, called_name
+
+_OPENING_QUOTE = re.compile(rb"[A-Za-z]{0,3}('''|\"\"\"|'|\")")
+_OPPOSITES: dict[type[ast.cmpop], tuple[bytes, bytes]] = {
+    ast.NotEq: (rb"!=", b"=="),
+    ast.Lt: (rb"<", b">="),
+    ast.LtE: (rb"<=", b">"),
+    ast.Gt: (rb">", b"<="),
+    ast.GtE: (rb">=", b"<"),
+    ast.In: (rb"\bin\b", b"not in"),
+    ast.NotIn: (rb"\bnot\s+in\b", b"in"),
+    ast.Is: (rb"\bis\b", b"is not"),
+    ast.IsNot: (rb"\bis\s+not\b", b"is"),
+}
+
+
+class PythonValues:
+    """Changes expressions of one source."""
+
+    def __init__(self, source: PythonSource, edits: Edits, marks: Marks) -> None:
+        self._source = source
+        self._edits = edits
+        self._marks = marks
+        self.parameters: PythonParameters | None = None
+        """The parameters of the test that changes now."""
+
+    def falsify(self, node: ast.expr) -> bool:
+        """Make a condition false that is true for honest work; False if the condition is constant."""
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return any_done(self.falsify(value) for value in values)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                return self._falsify_comparison(node, left, ops, comparators)
+            case _:
+                return self.negate(node)
+
+    def negate(self, node: ast.expr) -> bool:
+        """Put `not` before a condition, unless it is constant."""
+        if is_literal(node) or isinstance(node, ast.Tuple | ast.Lambda):
+            return False
+        return self._wrap(node, b"(not (", b"))")
+
+    def make_unequal(self, left: ast.expr, right: ast.expr, *, sequences: bool = False) -> bool:
+        """Change the expected one of two equal values; False if both are constant."""
+        if is_literal(left) and is_literal(right):
+            return False
+        sides = [side for side in (right, left) if is_literal(side)] or [right, left]
+        for side in sides:
+            if self.change_literals(side) or self._change_parameter(side):
+                return True
+        return self.replace_sequence(sides[0]) if sequences else self.replace_value(sides[0])
+
+    def _change_parameter(self, node: ast.expr) -> bool:
+        """Change an expected value that is a parameter of the test, in all rows of its table."""
+        if not isinstance(node, ast.Name) or self.parameters is None:
+            return False
+        values = self.parameters.values(node.id)
+        if not values or not all(any(literals(value)) for value in values):
+            return False
+        return self.parameters.keep_names(node.id) and any_done(map(self.change_literals, values))
+
+    def change_literals(self, node: ast.expr) -> bool:
+        """Change each literal that is a part of the value itself."""
+        return any_done(self._change(leaf) for leaf in literals(node))
+
+    def replace_value(self, node: ast.expr) -> bool:
+        """Evaluate an expression, but use another value in its place. A list would make a slow comparison."""
+        return self._wrap(node, *self._marks.other_value())
+
+    def replace_sequence(self, node: ast.expr) -> bool:
+        """The same with a list, for assertions that take nothing else."""
+        return self._wrap(node, b"[(", b"), ...]")
+
+    def replace_member(self, node: ast.expr) -> bool:
+        """The same with a tuple, which can be looked up in sets and dictionaries."""
+        return self._wrap(node, b"((", b"), ...)")
+
+    def replace_by_none(self, node: ast.expr) -> bool:
+        """Evaluate an expression, but use None in its place."""
+        return self._wrap(node, b"[(", b"), None][1]")
+
+    def replace(self, node: ast.expr, text: bytes) -> bool:
+        """Use another expression."""
+        return self._edits.replace(*self._source.span(node), text)
+
+    def _wrap(self, node: ast.expr, before: bytes, after: bytes) -> bool:
+        # The brackets of a lone generator belong to the call; a starred value is no expression.
+        if isinstance(node, ast.GeneratorExp | ast.Starred):
+            return False
+        return self._edits.wrap(*self._source.span(node), before, after)
+
+    def _falsify_comparison(
+        self, node: ast.Compare, left: ast.expr, ops: list[ast.cmpop], comparators: list[ast.expr]
+    ) -> bool:
+        values = [left, *comparators]
+        if all(is_literal(value) for value in values):
+            return False
+        if all(isinstance(op, ast.Eq) for op in ops):
+            return self.make_unequal(values[-2], values[-1])
+        if len(ops) > 1:
+            return self.negate(node)
+        right = comparators[0]
+        if isinstance(ops[0], ast.In) and self._change_texts(left, right):
+            return True
+        if isinstance(ops[0], ast.Is) and isinstance(right, ast.Constant) and isinstance(right.value, bool):
+            return self._change(right)
+        return self._flip(ops[0], left, right) or self.negate(node)
+
+    def _change_texts(self, left: ast.expr, right: ast.expr) -> bool:
+        """Change texts of `in`. A changed number may be in the collection by chance."""
+        if _is_text(left):
+            return self._change(left)
+        found = list(literals(right))
+        is_display = isinstance(right, ast.Tuple | ast.List | ast.Set)
+        return is_display and bool(found) and all(map(_is_text, found)) and self.change_literals(right)
+
+    def _flip(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
+        start, end = self._source.span(left)[1], self._source.span(right)[0]
+        pattern, opposite = _OPPOSITES[type(op)]
+        gap = self._source.source[start:end]
+        found = re.search(pattern, gap)
+        if found is None or b"#" in gap:
+            return False
+        return self._edits.replace(start + found.start(), start + found.end(), opposite)
+
+    def _change(self, leaf: ast.expr) -> bool:
+        start, end = self._source.span(leaf)
+        if isinstance(leaf, ast.Constant) and not isinstance(leaf.value, str | bytes):
+            return self._edits.replace(start, end, self._other_number(leaf.value))
+        quote = _OPENING_QUOTE.match(self._source.source, start)
+        return quote is not None and self._edits.insert(quote.end(), self._marks.text)
+
+    def _other_number(self, value: object) -> bytes:
+        match value:
+            case bool():
+                return str(not value).encode()
+            case int():
+                other = self._marks.number(value)
+                return hex(int(other)).encode() if value.bit_length() > 64 else str(other).encode()
+            case float():
+                return repr(self._marks.number(value)).encode() if abs(value) < 1e300 else b"0.5"
+            case complex():
+                return repr(complex(0, self._marks.number(value.imag))).encode()
+            case _:
+                return b"..."
+
+
+def literals(node: ast.expr) -> Iterator[ast.expr]:
+    """The literals of which a value consists; not those inside a call or an expression."""
+    match node:
+        case ast.Constant(value=value) if value is not None and value is not ...:
+            yield node
+        case ast.JoinedStr():
+            yield node
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            yield from literals(operand)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            for part in parts:
+                yield from literals(part)
+        case ast.Dict(keys=keys, values=values):
+            found = [leaf for value in values for leaf in literals(value)]
+            yield from found or (leaf for key in keys if key is not None for leaf in literals(key))
+        case ast.Call(args=[first, *_]) if called_name(node) == "approx":
+            yield from literals(first)
+
+
+def is_literal(node: ast.expr | None) -> bool:
+    """Whether a value is constant."""
+    match node:
+        case ast.Constant() | None:
+            return True
+        case ast.UnaryOp(operand=operand):
+            return is_literal(operand)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return all(map(is_literal, parts))
+        case ast.Dict(keys=keys, values=values):
+            return all(map(is_literal, [*keys, *values])) and None not in keys
+        case ast.Call(args=[first, *_]) if called_name(node) == "approx":
+            return is_literal(first)
+    return False
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))

@@ -1,0 +1,65 @@
+"""Finds the scripts whose exit code decides whether a command passes. Pure.
+
+Such a script may be the product or the judge of the product: the command does not tell. A script whose output goes
+into another program or into a file does not decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from posixpath import normpath
+
+from loopwright.judging.syntax.shell_words import SimpleCommand, simple_commands
+
+_INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|ruby|perl|php|lua|(?:ba|da|z|k)?sh|source|\.")
+_WRAPPERS = frozenset(["env", "time", "nice", "exec", "command", "xvfb-run", "timeout", "sudo"])
+_NOWHERE = "/dev/null"
+_NUMBER = re.compile(r"[\d.]+[smh]?")
+# The code is in the next word, or in a module.
+_NO_FILE = re.compile(r"-\w*[cem]|--eval|--print")
+
+
+def deciding_scripts(command: str, cwd: str = "") -> frozenset[str]:
+    """The paths of these scripts in the project; the command runs in the folder `cwd` of the project."""
+    return frozenset(_scripts(command, cwd))
+
+
+def _scripts(command: str, cwd: str) -> Iterator[str]:
+    folder = cwd
+    calls = simple_commands(command)
+    for call, after in zip(calls, [*calls[1:], None], strict=False):
+        values = [word.value for word in call.words]
+        if values[0] == "cd" and len(values) == 2 and values[1] is not None:
+            folder = f"{folder}/{values[1]}"
+            continue
+        script = None if _is_compared(call, after) else _script(values)
+        if script is not None and not script.startswith(("/", "~")):
+            path = normpath(f"{folder}/{script}".lstrip("/"))
+            if not path.startswith(".."):
+                yield path
+
+
+def _is_compared(call: SimpleCommand, after: SimpleCommand | None) -> bool:
+    """Whether something else may read the output of the call."""
+    if call.after.startswith("|"):
+        return not call.after.startswith("||")
+    is_error = call.words[-1].text == "2"
+    target = after.words[0].text if after is not None and call.after.startswith(">") else _NOWHERE
+    return not is_error and target != _NOWHERE
+
+
+def _script(values: list[str | None]) -> str | None:
+    """The file that a program call runs; None if it runs no file of its own."""
+    while values and ((values[0] or "") in _WRAPPERS or _NUMBER.fullmatch(values[0] or "") or "=" in (values[0] or "")):
+        values = values[1:]
+    if not values or values[0] is None:
+        return None
+    if not _INTERPRETERS.fullmatch(values[0].rpartition("/")[2]):
+        return values[0] if "/" in values[0] else None
+    for value in values[1:]:
+        if value is None or _NO_FILE.fullmatch(value):
+            return None
+        if not value.startswith("-"):
+            return value
+    return None

@@ -1,0 +1,1 @@
+"""Gets results per test from any test command through environment variables alone. Starts nothing itself."""

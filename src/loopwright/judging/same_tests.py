@@ -1,0 +1,88 @@
+"""Tests that only moved or got another name: a test with the same body is the same test. Pure.
+
+The same test must still pass under its new name: a name that no runner collects is a missing test.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from loopwright.judging.scope import FileChange, kind_of
+from loopwright.judging.verdict import CommandResults
+
+# Old and new names: of a file, or of a test in a file (`file::Class::test`).
+Names = Mapping[str, str]
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def moved_files(deleted: Iterable[FileChange], added: Iterable[FileChange]) -> dict[str, str]:
+    """Deleted files whose content is in an added file: old and new paths, each new path once."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for change in added:
+        if change.after is not None:
+            places.setdefault((change.after.mode, change.after.blob), []).append(change.path)
+    moved = {}
+    for change in deleted:
+        found = places.get((change.before.mode, change.before.blob)) if change.before is not None else None
+        if found:
+            moved[change.path] = found.pop(0)
+    return moved
+
+
+def renamed_tests(path: str, before: bytes, after: bytes) -> dict[str, str] | None:
+    """The tests that got another name, if nothing else changed in a file of tests; None if something else did."""
+    if kind_of(path) != ".py":
+        return None
+    try:
+        old, new = ast.parse(before), ast.parse(after)
+        old_tests, new_tests = list(_tests(old.body, path)), list(_tests(new.body, path))
+        names = {was: now for (was, _), (now, _) in zip(old_tests, new_tests, strict=True)}
+        for _, function in (*old_tests, *new_tests):
+            function.name = "test"
+        if ast.dump(old) != ast.dump(new):
+            return None
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    if len({name for name, _ in new_tests}) < len(new_tests):
+        return None  # the second test of a name hides the first
+    return {was: now for was, now in names.items() if was != now}
+
+
+def _tests(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, _Function]]:
+    for statement in body:
+        if isinstance(statement, _Function) and statement.name.startswith("test"):
+            yield f"{owner}::{statement.name}", statement
+        elif isinstance(statement, ast.ClassDef):
+            yield from _tests(statement.body, f"{owner}::{statement.name}")
+
+
+def with_new_names(results: CommandResults, names: Names) -> CommandResults:
+    """The results of the base with the names that the same tests have in the work."""
+    if not names:
+        return results
+    every = dict(sorted({**names, **_as_modules(names)}.items(), key=lambda row: -len(row[0])))
+    base = replace(results.base, tests={_now(test, every): status for test, status in results.base.tests.items()})
+    named = tuple(_now(test, every) for test in results.named) if results.named is not None else None
+    known, flaky = (frozenset(_now(test, every) for test in tests) for tests in (results.known_failures, results.flaky))
+    return replace(results, base=base, named=named, known_failures=known, flaky=flaky)
+
+
+def _as_modules(names: Names) -> dict[str, str]:
+    """The same names as some runners write them: a module in place of its file."""
+    return {_as_module(was): _as_module(now) for was, now in names.items()}
+
+
+def _as_module(name: str) -> str:
+    path, separator, rest = name.partition("::")
+    return path.removesuffix(".py").replace("/", ".") + separator + rest
+
+
+def _now(test: str, names: Names) -> str:
+    for was, now in names.items():
+        rest = test.removeprefix(was)
+        if test.startswith(was) and (not rest or rest.startswith(("::", "[", "."))):
+            return now + rest
+    return test

@@ -1,0 +1,253 @@
+"""Which files the work may change: a list of allowed files. Everything else is protected, and comes from the base."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+
+import msgspec
+
+from loopwright.judging.globs import matches
+from loopwright.judging.manifests import is_free_lock_file, same_without_free_parts
+from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
+
+_FILES = ("100644", "100755")
+_PROGRAM = "100755"
+_MAGIC = frozenset("*?[")
+_EVERY_FILE = "**"
+# Names that a tool loads by itself, in any folder, although files of their kind hold a product.
+_LOADED_BY_NAME = (
+    "**/conftest.py", "**/sitecustomize.py", "**/usercustomize.py", "**/sitecustomize/**", "**/usercustomize/**",
+    "**/*.pth", "**/*.pyc", "**/*.pyo", "**/*.pyd", "**/*.so", "**/*-info/**", "**/META-INF/**",
+    "**/__pycache__/**", "**/node_modules/**",
+    "**/.*", "**/.*/**",
+    "**/setup.cfg", "**/pyproject.toml", "**/package.json", "**/*.config.*", "**/*.conf.*", "**/[jt]sconfig*.json",
+    "**/composer.json", "**/deno.json*", "**/pytest.ini", "**/pytest.toml", "**/tox.ini", "**/tox.toml",
+    "**/junit-platform.properties", "**/pom.xml", "**/phpunit*.xml*", "**/dart_test.yaml", "**/CMakeLists.txt",
+    "**/noxfile.py", "**/build.rs", "**/mix.exs", "**/Package.swift", "**/[Gg]ulpfile.*", "**/[Gg]runtfile.*",
+    # Instructions that an agent loads first: the reviewer works in the built tree.
+    "**/CLAUDE.md", "**/CLAUDE.local.md", "**/AGENTS.md", "**/AGENTS.override.md", "**/GEMINI.md", "**/opencode.json*",
+)  # fmt: skip
+# Kinds of files that a product is made of. A new file of another kind may be what a tool looks for.
+_PRODUCT_KINDS = frozenset(
+    [
+        *CODE_KINDS, *SHELL_KINDS,
+        ".html", ".htm", ".jinja", ".j2", ".jinja2", ".tmpl", ".tpl", ".ejs", ".hbs", ".erb", ".mustache", ".twig",
+        ".css", ".scss", ".sass", ".less", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff",
+        ".woff2", ".ttf", ".txt", ".md", ".rst", ".csv", ".tsv", ".sql", ".graphql", ".gql", ".proto", ".thrift",
+        ".po", ".pot", ".json", ".yaml", ".yml", ".typed",
+    ]
+)  # fmt: skip
+_SETTINGS_KINDS = frozenset([".ini", ".cfg", ".toml"])
+# Kinds that steer how a product is built and tested, and compiled code: a runtime loads it in place of the source.
+_NO_PRODUCT_KINDS = frozenset(
+    [
+        ".mk", ".cmake", ".gradle", ".kts", ".build", ".bazel", ".bzl", ".lock", ".pth",
+        ".pyc", ".pyo", ".pyd", ".so", ".node", ".dll", ".dylib", ".wasm", ".class", ".jar",
+    ]
+)  # fmt: skip
+# Not those of linters: a linter may be a check.
+_IGNORE_FILES = ("**/.gitignore", "**/.dockerignore", "**/.npmignore")
+# Names that Python imports from the first folder that has them, before its library or an installed tool.
+_LIBRARY = frozenset(sys.stdlib_module_names) | {
+    "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "xdist", "hypothesis", "coverage", "mock", "nose2",
+    "tox", "nox",
+}  # fmt: skip
+_PYTHON_MODULES = (".py", ".pyi", ".pyc", ".so", ".pyd")
+
+
+class FilePart(StrEnum):
+    """What a changed file is for the judge."""
+
+    WORK = "work"
+    NEW_TEST = "new_test"
+    FREE = "free"
+    PROTECTED = "protected"
+
+
+class TreeEntry(msgspec.Struct, frozen=True):
+    """A file of a tree: its git mode and the id of its content."""
+
+    mode: str
+    blob: str
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """A path that differs between base and work; None if the path is missing on that side."""
+
+    path: str
+    before: TreeEntry | None
+    after: TreeEntry | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether both sides are files: not links, not other repositories."""
+        return all(entry is None or entry.mode in _FILES for entry in (self.before, self.after))
+
+
+class BaseFacts(msgspec.Struct, frozen=True):
+    """What the rules ask about the base and the machine: files and their kinds, installed modules and commands."""
+
+    read: Callable[[str], bytes]
+    has_file: Callable[[str], bool]
+    # Whether a Python that may run the tests has a top-level module of this name.
+    is_installed: Callable[[str], bool]
+    # Whether the user can run a command of this name.
+    is_command: Callable[[str], bool]
+    # Whether the base has a work file or a test of this kind, such as ".xml".
+    has_kind: Callable[[str], bool]
+
+
+class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
+    """The work files, tests and documents of a project, as patterns. A plan may replace the first by its own list."""
+
+    source: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    docs: tuple[str, ...] = ()
+    # Never in scope.
+    protect: tuple[str, ...] = ()
+    # The plan's own list of work files; None without a plan, or if the plan has no list.
+    planned: tuple[str, ...] | None = None
+    # Paths and globs that a person allowed in addition.
+    granted: tuple[str, ...] = ()
+    # Files whose exit code decides whether a check passes. A plan may name them exactly.
+    scripts: frozenset[str] = frozenset()
+
+    def is_test(self, path: str) -> bool:
+        """Whether the path is a test, or belongs to the tests."""
+        return matches(path, self.tests)
+
+    def is_judge(self, path: str) -> bool:
+        """Whether a file of the base may judge the work: it is a test, or outside the source."""
+        return self.is_test(path) or not matches(path, self._listed)
+
+    def is_script(self, path: str) -> bool:
+        """Whether a file decides by its exit code whether a check passes, and the work may not change the file."""
+        return path in self.scripts and not self.is_named(path)
+
+    def may_move(self, path: str) -> bool:
+        """Whether a test of the base may get another name."""
+        return self.is_test(path) and not matches(path, self.protect)
+
+    def is_named(self, path: str) -> bool:
+        """Whether the plan, or a person who was asked, names this path exactly."""
+        return path in self._named_exactly
+
+    def part(self, change: FileChange, base: BaseFacts, changed: frozenset[str] = frozenset()) -> FilePart:
+        """What a change is. `changed` are all changed paths: a lock file is free only next to its manifest."""
+        path = change.path
+        if not change.is_plain or matches(path, self.protect):
+            return FilePart.PROTECTED
+        if path in self._named_exactly:
+            return FilePart.WORK
+        if matches(path, _IGNORE_FILES):
+            return FilePart.FREE
+        if _is_free_manifest(change, base, changed):
+            return FilePart.FREE
+        if path in self.scripts or matches(path, _LOADED_BY_NAME) or _shadows(change, base):
+            return FilePart.PROTECTED
+        if self.is_test(path):
+            return FilePart.NEW_TEST if change.before is None and _is_test_kind(path, base) else FilePart.PROTECTED
+        listed = self._listed
+        # Where a person lists every file as source, files of any kind are meant.
+        if matches(path, listed) and (_EVERY_FILE in listed or _is_product(change, base)):
+            return FilePart.WORK
+        return FilePart.FREE if matches(path, self.docs) else FilePart.PROTECTED
+
+    @property
+    def _named_exactly(self) -> frozenset[str]:
+        return frozenset(name for name in (*(self.planned or ()), *self.granted) if not _MAGIC & set(name))
+
+    @property
+    def _listed(self) -> tuple[str, ...]:
+        return (*(self.source if self.planned is None else self.planned), *self.granted)
+
+    @property
+    def wider(self) -> tuple[str, ...]:
+        """The entries of the plan that allow more than the settings: a person must approve them."""
+        return tuple(pattern for pattern in (*(self.planned or ()), *self.granted) if not self._is_within(pattern))
+
+    def _is_within(self, pattern: str) -> bool:
+        """Whether the settings allow all that the pattern allows. Only an exact name lifts a protection."""
+        if pattern in self.source and _MAGIC & set(pattern):
+            return True
+        if _MAGIC & set(pattern):
+            folders = (source.removesuffix("**") for source in self.source if source.endswith("/**"))
+            return any(not _MAGIC & set(folder) and pattern.startswith(folder) for folder in folders)
+        is_protected = (
+            self.is_test(pattern)
+            or matches(pattern, (*self.protect, *_LOADED_BY_NAME))
+            or pattern in self.scripts
+            or _has_name_of_library(pattern)
+        )
+        return matches(pattern, self.source) and not is_protected and kind_of(pattern) in _PRODUCT_KINDS
+
+
+def _has_name_of_library(path: str) -> bool:
+    """Whether a path may hide a library. A plan that names such a path needs a person."""
+    name = path.rpartition("/")[2]
+    return name.endswith(_PYTHON_MODULES) and name.partition(".")[0] in _LIBRARY
+
+
+def _is_test_kind(path: str, base: BaseFacts) -> bool:
+    """Whether a new file can be a test, or data of tests. Tests use data of any kind, and runners have settings."""
+    kind = kind_of(path)
+    return bool(kind) and kind not in _NO_PRODUCT_KINDS and (kind not in _SETTINGS_KINDS or base.has_kind(kind))
+
+
+def _is_product(change: FileChange, base: BaseFacts) -> bool:
+    """Whether a file is of a kind that holds a product. A tool may look for a new file of another kind."""
+    kind = kind_of(change.path)
+    if kind in _NO_PRODUCT_KINDS:
+        return False
+    if not kind:
+        # A name without an ending is what tools look for (Makefile). A program of the base is a part of the product.
+        return change.before is not None and change.before.mode == _PROGRAM
+    return change.before is not None or kind in _PRODUCT_KINDS or base.has_kind(kind)
+
+
+def kind_of(path: str) -> str:
+    """The ending of a file's name, in small letters; empty without an ending."""
+    stem, dot, ending = path.rpartition("/")[2].rpartition(".")
+    return f"{dot}{ending}".lower() if stem else ""
+
+
+def _is_free_manifest(change: FileChange, base: BaseFacts, changed: frozenset[str]) -> bool:
+    """Whether only parts of a manifest changed that steer no test: dependencies, entry points, descriptions."""
+    before, after = change.before, change.after
+
+    def read() -> tuple[bytes, bytes]:
+        return _content(before, base), _content(after, base)
+
+    if is_free_lock_file(change.path, changed, read):
+        return True
+    if before is None or after is None or before.mode != after.mode:
+        return False
+    return same_without_free_parts(change.path, read, base.is_command)
+
+
+def _content(entry: TreeEntry | None, base: BaseFacts) -> bytes:
+    return b"" if entry is None else base.read(entry.blob)
+
+
+def _shadows(change: FileChange, base: BaseFacts) -> bool:
+    """Whether Python would import a new module or package in place of a library or of an installed module."""
+    if change.after is None or change.before is not None:
+        return False
+    folder, _, name = change.path.rpartition("/")
+    stem, dot, ending = name.partition(".")
+    if not f"{dot}{ending}".endswith(_PYTHON_MODULES):
+        return False
+    if stem != "__init__":
+        return _is_importable(folder, stem, base)
+    # A folder without `__init__.py` hides no module.
+    parent, _, package = folder.rpartition("/")
+    return bool(package) and _is_importable(parent, package, base)
+
+
+def _is_importable(parent: str, module: str, base: BaseFacts) -> bool:
+    """Whether the name is a library's, and the folder may be one from which Python imports: not a package itself."""
+    if parent and base.has_file(f"{parent}/__init__.py"):
+        return False
+    return module in _LIBRARY or base.is_installed(module)

@@ -1,0 +1,356 @@
+"""What a command proves about the work, from its results on the base and on the work. Pure.
+
+A test counts by its result on both trees, never by the exit code of its runner. The exit code decides only where no
+report can be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+
+import msgspec
+
+PASSED = "passed"
+FAILED = "failed"
+# The suite of commands without a report: each is one test among those of other commands.
+SILENT = "commands"
+
+
+class Grade(StrEnum):
+    """What a proof rests on."""
+
+    TESTS = "tests"
+    COMMAND = "command"
+    PERSON = "person"
+
+
+class Problem(StrEnum):
+    """Why a command does not accept the work."""
+
+    REPORT_MISSING = "report_missing"
+    REPORT_INCOMPLETE = "report_incomplete"
+    TESTS_BROKEN = "tests_broken"
+    TESTS_FAILING = "tests_failing"
+    NEW_TESTS_FAILING = "new_tests_failing"
+    COMMAND_FAILED = "command_failed"
+    NOTHING_RAN = "nothing_ran"
+
+
+class TreeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command said on one tree."""
+
+    run_id: str = ""
+    exited_with_0: bool
+    # Whether the command came to its own end, with a complete report if it has one.
+    ended: bool = True
+    # The status of each test by its id; empty without a report. A file that could not be loaded is a failed test.
+    tests: Mapping[str, str] = {}
+
+    def has(self, test: str) -> bool:
+        """Whether the report has the test, or its file because that could not be loaded."""
+        return test in self.tests or self.is_failing(test)
+
+    def is_failing(self, test: str) -> bool:
+        """Whether a test failed, or could not be loaded because its file failed."""
+        if test in self.tests:
+            return self.tests[test] == FAILED
+        return any(status == FAILED and _contains(name, test) for name, status in self.tests.items())
+
+
+class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The results of one command on all trees that matter."""
+
+    base: TreeResult
+    # On the work without its new tests.
+    work: TreeResult
+    # On base and work with the new tests; None without new tests.
+    new_on_base: TreeResult | None = None
+    new_on_work: TreeResult | None = None
+    # Whether the command names a new test: then the command can't pass without it.
+    names_new_tests: bool = False
+    # Tests that fail on the base and are to pass; None: all that fail there.
+    named: tuple[str, ...] | None = None
+    known_failures: frozenset[str] = frozenset()
+    # Tests that have both results on the base: see `flaky_tests`.
+    flaky: frozenset[str] = frozenset()
+    # More runs on the work. A flaky test has to pass in one of them; a test that is not flaky on the base in `work`.
+    repeated: tuple[TreeResult, ...] = ()
+
+    def passes_now(self, test: str) -> bool:
+        """Whether a test passes on the work."""
+        trees = (self.work, *self.repeated) if test in self.flaky else (self.work,)
+        return any(tree.tests.get(test) == PASSED for tree in trees)
+
+
+# Among flaky tests: a command without a report.
+WHOLE_COMMAND = ""
+
+
+def flaky_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
+    """The tests that passed and failed in runs on the same tree, the base."""
+    ended = [run for run in runs if run.ended]
+    results: dict[str, set[str]] = {}
+    for run in ended:
+        for test, status in run.tests.items():
+            results.setdefault(test, set()).add(status)
+    flaky = {test for test, statuses in results.items() if {PASSED, FAILED} <= statuses}
+    if not results and len({run.exited_with_0 for run in ended}) > 1:
+        flaky.add(WHOLE_COMMAND)
+    return frozenset(flaky)
+
+
+class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a command accepts the work, and what the command proves about the work."""
+
+    problems: dict[Problem, tuple[str, ...]] = {}
+    # Tests that failed before the work and pass now.
+    proving: tuple[str, ...] = ()
+    grade: Grade | None = None
+    # Tests that passed before the work and pass now, and all that passed before.
+    kept: int = 0
+    before: int = 0
+    is_base_judged: bool = True
+    # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
+    is_unread: bool = False
+
+    @property
+    def accepts(self) -> bool:
+        """Whether nothing speaks against the work."""
+        return not self.problems
+
+    @property
+    def sentence(self) -> str:
+        """What proves the work, in a sentence."""
+        if self.grade is Grade.COMMAND:
+            return "the command failed before and passes now"
+        kept, before = self.kept, self.before
+        match len(self.proving):
+            case 0:
+                return f"{kept} of {before} earlier tests still pass"
+            case 1:
+                return f"1 test failed before and passes now; {kept} of {before} earlier tests still pass"
+            case proving:
+                return f"{proving} tests failed before and pass now; {kept} of {before} earlier tests still pass"
+
+    @property
+    def unfixed(self) -> tuple[str, ...]:
+        """The tests that failed before the work and fail now, if nothing else speaks against the work."""
+        return self.problems.get(Problem.TESTS_FAILING, ()) if len(self.problems) == 1 else ()
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """The tests that speak against the work: they may be flaky."""
+        return (*self.problems.get(Problem.TESTS_BROKEN, ()), *self.problems.get(Problem.TESTS_FAILING, ()))
+
+    def fails(self, tests: frozenset[str]) -> bool:
+        """Whether one of these tests speaks against the work."""
+        return bool(tests.intersection(self.doubtful)) or (
+            WHOLE_COMMAND in tests and Problem.COMMAND_FAILED in self.problems
+        )
+
+    @property
+    def proves(self) -> bool:
+        """Whether the command failed before the work and passes now."""
+        return self.accepts and self.grade is not None
+
+
+def judge_command(results: CommandResults) -> CommandVerdict:
+    """The verdict of one command."""
+    results = _with_its_tests(results)
+    if results.base.tests or results.work.tests or (results.new_on_work is not None and results.new_on_work.tests):
+        return _by_tests(results)
+    return _by_exit_code(results)
+
+
+def _with_its_tests(results: CommandResults) -> CommandResults:
+    """The results on trees that have the tests that the command names: without them a runner only says so."""
+    base, work = results.new_on_base, results.new_on_work
+    if not results.names_new_tests or base is None or work is None or not base.tests:
+        return results
+    # The run on the base may have been of the new tests alone. unittest reports a missing module as a failed test.
+    before = _judged(results.base).tests.items()
+    known = {test: status for test, status in before if status == PASSED or test in work.tests}
+    base = msgspec.structs.replace(base, tests=known | dict(base.tests))
+    return msgspec.structs.replace(results, base=base, work=work, new_on_base=None, names_new_tests=False)
+
+
+def names_a_file(command: str, path: str) -> bool:
+    """Whether a command names a file of tests, by its path or as a module."""
+    return path in command or (path.endswith(".py") and path.removesuffix(".py").replace("/", ".") in command)
+
+
+def may_be_flaky(results: CommandResults, verdict: CommandVerdict) -> bool:
+    """Whether more runs on the base could change the verdict: tests that prove or refute the work may be flaky."""
+    if not results.base.ended:
+        return False
+    if {Problem.TESTS_BROKEN, Problem.TESTS_FAILING} & verdict.problems.keys():
+        return True
+    if Problem.COMMAND_FAILED in verdict.problems:
+        return results.base.exited_with_0 and not results.base.tests
+    return verdict.proves and any(results.base.is_failing(test) for test in verdict.proving)
+
+
+def rests_on_new_tests(results: CommandResults, verdict: CommandVerdict) -> bool:
+    """Whether only new tests prove the work: such a test may have failed on the base by chance."""
+    if results.new_on_base is None or not verdict.proves:
+        return False
+    return not any(results.base.has(test) for test in verdict.proving)
+
+
+def failing_each_time(results: CommandResults, again: Iterable[TreeResult]) -> CommandResults:
+    """The results with new tests that failed on the base in all runs; the others do not prove anything."""
+    first = results.new_on_base
+    if first is None:
+        return results
+    runs = [first, *again]
+    passed = {test: PASSED for run in runs for test, status in run.tests.items() if status == PASSED}
+    exited_with_0 = any(run.exited_with_0 for run in runs)
+    merged = msgspec.structs.replace(first, tests={**first.tests, **passed}, exited_with_0=exited_with_0)
+    return msgspec.structs.replace(results, new_on_base=merged)
+
+
+def passing_alone(results: CommandResults, alone: TreeResult) -> CommandResults:
+    """The results with new tests that pass on the work by themselves, too, as they ran on the base."""
+    whole = results.new_on_work
+    if whole is None:
+        return results
+    failed = {test: status for test, status in alone.tests.items() if status != PASSED and test in whole.tests}
+    return msgspec.structs.replace(results, new_on_work=msgspec.structs.replace(whole, tests={**whole.tests, **failed}))
+
+
+def judge_with_protected(results: CommandResults, whole: TreeResult, protected: frozenset[str]) -> CommandVerdict:
+    """The verdict with the protected changes. A person looks at tests that they removed or skip: those do not count."""
+    base = results.base
+    kept: dict[str, str] = {}
+    for test, status in base.tests.items():
+        after = whole.tests.get(test)
+        if not _is_in(test, protected) or after in (PASSED, FAILED):
+            kept[test] = status
+        elif after is not None:
+            # A failing test does not pass because it is skipped.
+            kept[test] = FAILED if status == FAILED else after
+    now = msgspec.structs.replace(
+        results, base=msgspec.structs.replace(base, tests=kept), work=whole, new_on_work=whole
+    )
+    return judge_command(now)
+
+
+def _is_in(test: str, files: frozenset[str]) -> bool:
+    """Whether a test is in one of these files. JUnit files of other tools name a module in place of its file."""
+    suite = test.partition("::")[0]
+    modules = (path.removesuffix(".py").replace("/", ".") for path in files if path.endswith(".py"))
+    return suite in files or any(suite == module or suite.startswith(f"{module}.") for module in modules)
+
+
+def _by_tests(results: CommandResults) -> CommandVerdict:
+    base, work = _judged(results.base), results.work
+    problems: dict[Problem, tuple[str, ...]] = {}
+    if base.tests and not work.tests:
+        problems[Problem.REPORT_MISSING] = ()
+    elif not work.ended or (results.new_on_work is not None and not results.new_on_work.ended):
+        problems[Problem.REPORT_INCOMPLETE] = ()
+    elif not {PASSED, FAILED} & {*work.tests.values(), *(results.new_on_work or work).tests.values()}:
+        problems[Problem.NOTHING_RAN] = ()
+    passed_before = [test for test, status in base.tests.items() if status == PASSED]
+    broken = tuple(test for test in passed_before if not results.passes_now(test))
+    required = _required_tests(results, base)
+    failing = tuple(test for test in required if not results.passes_now(test))
+    new = _new_tests(results, base)
+    new_failing = tuple(test for test, passes in new.items() if not passes)
+    _note(problems, Problem.TESTS_BROKEN, broken)
+    _note(problems, Problem.TESTS_FAILING, failing)
+    _note(problems, Problem.NEW_TESTS_FAILING, new_failing)
+    is_excused = bool(base.tests) and _is_unexplained(base)
+    if not problems and not is_excused and any(map(_is_unexplained, (work, results.new_on_work or work))):
+        problems[Problem.COMMAND_FAILED] = ()
+    fixed = [test for test in required if work.tests.get(test) == PASSED and test not in results.flaky]
+    on_base = results.new_on_base
+    shown = [test for test, passes in new.items() if passes and on_base is not None and on_base.is_failing(test)]
+    return CommandVerdict(
+        problems=problems,
+        proving=(*fixed, *shown),
+        grade=_grade((*fixed, *shown)),
+        kept=len(passed_before) - len(broken),
+        before=len(passed_before),
+        is_base_judged=results.base.ended,
+        is_unread=any(
+            _is_silent(test) and base.is_failing(test) and not results.passes_now(test) for test in base.tests
+        ),
+    )
+
+
+def _is_silent(test: str) -> bool:
+    """Whether this is a command without a report, next to commands with one."""
+    return test.startswith(f"{SILENT}::")
+
+
+def _grade(proving: tuple[str, ...]) -> Grade | None:
+    if not proving:
+        return None
+    return Grade.COMMAND if all(map(_is_silent, proving)) else Grade.TESTS
+
+
+def _by_exit_code(results: CommandResults) -> CommandVerdict:
+    """A command without a report must fail on the base and pass on the work."""
+    now = results.new_on_work or results.work
+    if WHOLE_COMMAND in results.flaky:
+        passes = any(tree.exited_with_0 and tree.ended for tree in (now, *results.repeated))
+        problems: dict[Problem, tuple[str, ...]] = {} if passes else {Problem.COMMAND_FAILED: ()}
+        return CommandVerdict(problems=problems)
+    if not now.exited_with_0 and results.named == () and not results.base.exited_with_0:
+        return CommandVerdict(is_base_judged=results.base.ended, is_unread=results.base.ended)
+    needs_new_tests = not results.work.exited_with_0 and results.new_on_base is not None
+    if not now.exited_with_0 or not now.ended or (needs_new_tests and not results.names_new_tests):
+        return CommandVerdict(problems={Problem.COMMAND_FAILED: ()}, is_base_judged=results.base.ended)
+    controls = [tree for tree in (results.base, results.new_on_base) if tree is not None]
+    fails_before = all(tree.ended and not tree.exited_with_0 for tree in controls)
+    return CommandVerdict(grade=Grade.COMMAND if fails_before else None, is_base_judged=results.base.ended)
+
+
+def _judged(base: TreeResult) -> TreeResult:
+    """The base as it counts: a run that ended early counts as no tests."""
+    return base if base.ended else TreeResult(exited_with_0=False, ended=False)
+
+
+def _required_tests(results: CommandResults, base: TreeResult) -> list[str]:
+    """Tests that failed on the base and are to pass now. A file that could not be loaded stands for its tests."""
+    names: Iterable[str] = base.tests if results.named is None else _all_named(results.named, base)
+    failing = [name for name in names if base.is_failing(name) and name not in results.known_failures]
+    tests = (test for name in failing for test in _tests_of(name, results.work))
+    return [test for test in tests if test not in results.known_failures]
+
+
+def _all_named(named: tuple[str, ...], base: TreeResult) -> Iterator[str]:
+    """The named tests; a name without its parameters stands for the test with each of them."""
+    for name in named:
+        yield from [test for test in base.tests if test.startswith(f"{name}[")] or [name]
+
+
+def _tests_of(name: str, work: TreeResult) -> list[str]:
+    """The test of this name; the tests of the file, if the name is a file that is loaded now."""
+    inside = [] if name in work.tests else [test for test in work.tests if _contains(name, test)]
+    return inside or [name]
+
+
+def _new_tests(results: CommandResults, base: TreeResult) -> dict[str, bool]:
+    """Tests that the base does not have, and whether each passes."""
+    now = results.new_on_work
+    if now is None:
+        return {}
+    return {test: status == PASSED for test, status in now.tests.items() if test not in base.tests}
+
+
+def _is_unexplained(tree: TreeResult) -> bool:
+    """Whether the command failed although no test did."""
+    return not tree.exited_with_0 and FAILED not in tree.tests.values()
+
+
+def _note(problems: dict[Problem, tuple[str, ...]], problem: Problem, tests: tuple[str, ...]) -> None:
+    if tests:
+        problems[problem] = tests
+
+
+def _contains(file: str, test: str) -> bool:
+    """Whether a test is in this file or module, by their ids."""
+    return test.startswith((f"{file}::", f"{file}.", f"{file}/"))

@@ -1,0 +1,206 @@
+"""Warning signs in JavaScript and TypeScript source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from loopwright.judging.syntax.javascript_source import (
+    FUNCTIONS,
+    JavaScriptSource,
+    arguments,
+    field,
+    parse_javascript,
+    unwrapped,
+    within,
+)
+from loopwright.judging.warning_signs.javascript_names import MODULE, JavaScriptNames
+from loopwright.judging.warning_signs.model import (
+    Sign,
+    alters_runtime,
+    ends_process,
+    framework,
+    judge_variables,
+    not_examined,
+    reads_program,
+    runs_data,
+    signs_in_text,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FRAMEWORKS = re.compile(r"(?:node:test(?:/.*)?|mocha|jest|@jest/.*|vitest(?:/.*)?|chai|tape|tap|ava|uvu|jasmine)")
+_KILLS = re.compile(r"process\.(?:exit|abort|_?kill|_?reallyExit|dlopen|_?(?:linkedB|b)inding)")
+_EVENTS = re.compile(r"exit|beforeExit|uncaughtException(?:Monitor)?|unhandledRejection")
+_RUNS = re.compile(
+    rf"eval|Function|(?:{MODULE})?vm\.(?:run\w+|Script|compileFunction|SourceTextModule)|.*\.constructor\.constructor"
+)
+_RUNTIME = re.compile(
+    r"process\.(?:emit|removeAllListeners|rawListeners|_events|setUncaughtExceptionCaptureCallback)"
+    r"|require\.(?:cache|extensions)|module\.(?:parent|children)|Error\.prepareStackTrace|Symbol\.toPrimitive"
+    rf"|{MODULE}module\.(?:Module\.)?(?:_\w+|prototype|register\w*|syncBuiltinESMExports|wrap)"
+)
+_READS = re.compile(r"process\.execArgv|require\.main\.filename")
+# What every program shares: a change of it changes the test runner, too.
+_SHARED = re.compile(
+    r"(?:Object|Array|String|Number|Boolean|Function|JSON|Math|Promise|Reflect|Symbol|Error|AssertionError|Map|Set|Date"
+    rf"|RegExp|Proxy|queueMicrotask|{MODULE}(?:assert|module|vm|chai|expect|should)\b.*|assert|chai|expect)(?:\..*)?"
+)
+_SETS = re.compile(r"(?:Object|Reflect)\.(?:defineProperty|defineProperties|assign|set|setPrototypeOf)")
+_TEST_GLOBALS = frozenset(
+    {"describe", "it", "test", "expect", "jest", "vi", "beforeEach", "afterEach", "mocha", "suite"}
+)
+_GLOBAL_OBJECTS = frozenset({"globalThis", "global", "window"})
+_MAIN = re.compile(r"require\.main|import\.meta\.(?:main|url|filename)|process\.argv\[1\]")
+
+
+def signs_in_javascript(path: str, source: bytes) -> Iterator[Sign]:
+    """All signs of a file."""
+    parsed = parse_javascript(path, source)
+    if parsed is None:
+        yield not_examined(source)
+        return
+    finder = _Finder(parsed)
+    is_program = source.startswith(b"#!")
+    for node in within(parsed.root):
+        yield from finder.signs_at(node, is_program=is_program)
+
+
+class _Finder:
+    """Finds signs in one source."""
+
+    def __init__(self, source: JavaScriptSource) -> None:
+        self._source = source
+        self._names = JavaScriptNames(source)
+
+    def signs_at(self, node: Node, *, is_program: bool) -> Iterator[Sign]:
+        """The signs of one node."""
+        line = node.start_point[0] + 1
+        match node.type:
+            case "string" | "template_string":
+                yield from self._signs_at_text(node, line)
+            case "binary_expression" if (text := self._names.constant(node)) is not None:
+                yield from signs_in_text(text, line)
+            case "call_expression" | "new_expression":
+                yield from self._signs_at_call(node, line)
+            case "member_expression" | "subscript_expression":
+                yield from self._signs_at_member(node, line, is_program=is_program)
+            case "assignment_expression":
+                yield from self._signs_of_change(field(node, "left"), node, line)
+            case "variable_declarator" | "import_specifier":
+                yield from self._signs_of_alias(node, line)
+            case "unary_expression" if self._text(node, "operator") == "typeof":
+                if self._text(node, "argument") in _TEST_GLOBALS:
+                    yield reads_program(self._source.text(node), line)
+            case _:
+                return
+
+    def _text(self, node: Node, *fields: str) -> str:
+        return self._source.text(field(node, *fields))
+
+    def _signs_at_text(self, node: Node, line: int) -> Iterator[Sign]:
+        text = self._names.constant(node) or self._source.text(node)[1:-1]
+        parent = node.parent
+        is_module = parent is not None and (
+            parent.type in {"import_statement", "export_statement"}
+            or (
+                parent.parent is not None
+                and self._text(parent.parent, "function") in {"require", "import", "require.resolve"}
+            )
+        )
+        if not is_module:
+            yield from signs_in_text(text, line)
+        elif _FRAMEWORKS.fullmatch(text):
+            yield framework(text, line)
+
+    def _signs_of_alias(self, node: Node, line: int) -> Iterator[Sign]:
+        """`const { exit } = process`: the name alone does not show what it is."""
+        names = [
+            child for child in within(node) if child.type in {"identifier", "shorthand_property_identifier_pattern"}
+        ]
+        for child in names:
+            origin = self._names.origin_of_text(self._source.text(child))
+            if origin != self._source.text(child) and _KILLS.fullmatch(origin):
+                yield ends_process(origin, line, self._source.text(node))
+                return
+            if origin != self._source.text(child) and _RUNS.fullmatch(origin):
+                yield runs_data(origin, line, self._source.text(node))
+                return
+
+    def _signs_at_call(self, node: Node, line: int) -> Iterator[Sign]:
+        called = field(node, "function") or field(node, "constructor")
+        name = "import" if called is not None and called.type == "import" else self._names.origin(called)
+        found, code = arguments(node), self._source.text(node)
+        first = self._names.constant(found[0]) if found else None
+        if name in {"require", "import"} and found and first is None:
+            yield runs_data(name, line, code)
+        elif name in {"require", "import"} and first is not None and _FRAMEWORKS.fullmatch(first):
+            if unwrapped(found[0]).type == "binary_expression":
+                yield framework(first, line)
+        elif _RUNS.fullmatch(name) or self._makes_function(called) or (name in {"setTimeout", "setInterval"} and first):
+            yield runs_data(name or "constructor", line, code)
+        elif name.startswith("process.") and name.rpartition(".")[2] in {
+            "on",
+            "once",
+            "addListener",
+            "prependListener",
+        }:
+            if first is None or _EVENTS.fullmatch(first):
+                yield alters_runtime(f"process.on({first or '?'})", line, code)
+        elif _SETS.fullmatch(name) and found:
+            yield from self._signs_of_change(found[0], node, line)
+        elif name == "Reflect.construct" and found and self._names.origin(found[0]) == "Function":
+            yield runs_data(name, line, code)
+        elif name.rpartition(".")[2].startswith("readdir") and first in {".", "./"}:
+            yield reads_program(name, line)
+        elif _KILLS.fullmatch(self._names.origin(node)):
+            yield ends_process(self._names.origin(node), line, code)
+
+    def _makes_function(self, called: Node | None) -> bool:
+        """`(function () {}).constructor(code)`, and the same for an array's method."""
+        if called is None or called.type != "member_expression" or self._text(called, "property") != "constructor":
+            return False
+        owner = field(called, "object")
+        inner = unwrapped(owner) if owner is not None else None
+        return inner is not None and (inner.type in FUNCTIONS or self._text(inner, "property") == "constructor")
+
+    def _signs_at_member(self, node: Node, line: int, *, is_program: bool) -> Iterator[Sign]:
+        name, owner = self._names.origin(node), self._names.origin(field(node, "object"))
+        if _KILLS.fullmatch(name) and not (is_program or self._is_in_main(node)):
+            parent = node.parent if node.parent is not None else node
+            # An exit that means failure deceives no judge.
+            if name == "process.exit" and re.fullmatch(r"[1-9]\d*", self._text(parent, "arguments").strip("() ")):
+                return
+            yield ends_process(name, line, self._source.text(parent))
+        elif owner == "process" and not name:
+            yield runs_data("process[…]", line, self._source.text(node))
+        elif owner == "process.env":
+            yield from judge_variables(name.removeprefix("process.env."), line)
+        elif _RUNTIME.fullmatch(name):
+            yield alters_runtime(name, line, name)
+        elif _READS.fullmatch(name) or (name in _TEST_GLOBALS and self._text(node, "object") in _GLOBAL_OBJECTS):
+            yield reads_program(self._source.text(node), line)
+
+    def _signs_of_change(self, target: Node | None, change: Node, line: int) -> Iterator[Sign]:
+        """The change of something that the test runner uses, too."""
+        name = self._names.origin(target)
+        is_own = target is not None and change.type == "assignment_expression" and target.type == "identifier"
+        if name and _SHARED.fullmatch(name) and not is_own:
+            yield alters_runtime(name, line, self._source.text(change))
+
+    def _is_in_main(self, node: Node) -> bool:
+        current: Node | None = node
+        while current is not None:
+            if current.type in FUNCTIONS and self._name(current) in {"main", "cli"}:
+                return True
+            if current.type == "if_statement" and _MAIN.search(self._text(current, "condition")):
+                return True
+            current = current.parent
+        return False
+
+    def _name(self, function: Node) -> str:
+        parent = function.parent
+        named = parent if parent is not None and parent.type == "variable_declarator" else function
+        return self._text(named, "name")

@@ -1,0 +1,243 @@
+"""Warning signs in Python source."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+
+from loopwright.judging.controls.python_assertions import ends_with_failure
+from loopwright.judging.syntax.python_source import MOST_BYTES, Function, dotted_name
+from loopwright.judging.warning_signs.always_equal import equals_everything
+from loopwright.judging.warning_signs.model import (
+    Sign,
+    alters_runtime,
+    ends_process,
+    framework,
+    not_examined,
+    reads_program,
+    runs_data,
+    signs_in_text,
+)
+from loopwright.judging.warning_signs.python_names import PythonNames, constant
+
+_FRAMEWORKS = frozenset({"pytest", "_pytest", "unittest", "nose", "nose2", "doctest", "hypothesis"})
+# These skip all clean-up, so that no runner can report: a main function has no reason for them.
+_KILLS = re.compile(
+    r"(?:os|posix|nt)\.(?:_exit|abort|kill|killpg|exec[lv]\w*|posix_spawn\w*)"
+    r"|(?:_?signal)\.(?:raise_signal|pthread_kill|alarm|setitimer|SIGKILL)|faulthandler\._\w+|_testcapi\.\w+"
+)
+_EXITS = frozenset({"sys.exit", "exit", "quit", "SystemExit"})
+_RUNS = re.compile(
+    r"exec|eval|compile|runpy\.run_\w+|types\.(?:FunctionType|CodeType)|marshal\.loads?|code\.\w*[Ii]nter\w*"
+    r"|importlib\.util\.spec_from_\w+|importlib\.machinery\.Source\w+|imp\.load_\w+|_imp\.\w+"
+)
+_IMPORTS = frozenset({"__import__", "importlib.import_module"})
+# Hooks of the interpreter, and ways to find the code that called this code.
+_RUNTIME = re.compile(
+    r"sys\.(?:(?:unraisable|except)hook|settrace|setprofile|monitoring(?:\..*)?|addaudithook|_getframe\w*"
+    r"|_current_(?:frames|exceptions)|meta_path|path_hooks|call_tracing|orig_argv)"
+    r"|threading\.(?:excepthook|settrace\w*|setprofile\w*)|gc\.(?:get_\w+|callbacks)"
+    r"|inspect\.(?:stack|trace|currentframe|get(?:outer|inner)frames)|traceback\.(?:extract_stack|walk_stack)"
+    r"|ctypes\.(?:pythonapi|memmove|memset|string_at|PyDLL)|__build_class__"
+)
+_FRAME_PARTS = frozenset({"f_back", "f_trace", "gi_frame", "cr_frame", "ag_frame"})
+_NAMED_FRAMEWORKS = frozenset({"pytest", "_pytest", "unittest"})
+_PROGRAM_TEXT = re.compile(
+    r"inspect\.getsource\w*|linecache\.\w+|tokenize\.open|__main__|sys\.modules\.__main__(?:\..*)?"
+)
+_LISTS = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk"})
+_LISTS_PATH = frozenset({"iterdir", "glob", "rglob", "walk"})
+_HERE = frozenset({".", "./", ""})
+_CURRENT = frozenset({"os.getcwd", "pathlib.Path.cwd", "os.path.curdir"})
+# Texts that are names of these functions only.
+_NAMED = re.compile(r"_getframe|_current_frames|settrace|setprofile|addaudithook|f_back|excepthook")
+_NAMED_EXITS = re.compile(r"_exit|raise_signal")
+_GUARDED = frozenset({"os", "sys", "posix", "builtins", "__builtins__", "signal", "gc", "inspect"})
+_COMMANDS = frozenset({"command", "group", "callback"})
+# A program may replace these in its own process.
+_OWN_PARTS = re.compile(r"sys\.(?:std(?:in|out|err)|path|argv|displayhook|ps[12]|dont_write_bytecode)\b.*|os\.environ")
+
+
+def signs_in_python(path: str, source: bytes) -> Iterator[Sign]:
+    """All signs of a file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source if len(source) <= MOST_BYTES else b"(")
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
+        yield not_examined(source)
+        return
+    yield from _Finder(tree).signs(tree, in_main=path.rpartition("/")[2] == "__main__.py")
+
+
+class _Finder:
+    """Walks a tree; knows under which names the file has imported something."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._names = PythonNames(tree)
+        nodes = list(ast.walk(tree))
+        imports = [name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+        variables = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        self._modules = {name.asname or name.name.partition(".")[0] for name in imports} - variables
+        self._documentation = {
+            id(node.value) for node in nodes if isinstance(node, ast.Expr) and constant(node.value) is not None
+        }
+
+    def signs(self, tree: ast.AST, *, in_main: bool) -> Iterator[Sign]:
+        """The signs of a node and of all nodes below it."""
+        ahead = [(tree, in_main)]
+        while ahead:
+            node, inside = ahead.pop()
+            yield from self._signs_at(node, in_main=inside)
+            if equals_everything(node):
+                yield alters_runtime("__eq__ does not look at the other value", getattr(node, "lineno", 1), "__eq__")
+            inside = inside or _is_main(node)
+            ahead += [(child, inside) for child in ast.iter_child_nodes(node)]
+
+    def _signs_at(self, node: ast.AST, *, in_main: bool) -> Iterator[Sign]:
+        match node:
+            case ast.Import(names=names):
+                yield from self._modules_at([name.name for name in names], node.lineno)
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                yield from self._modules_at([module], node.lineno)
+                for name in names:
+                    yield from self._signs_of_name(f"{module}.{name.name}", node.lineno)
+                if module in {"os", "posix", "signal"} and names[0].name == "*":
+                    yield ends_process(f"{module}.*", node.lineno, module)
+            case ast.Constant() | ast.BinOp() | ast.JoinedStr() if id(node) not in self._documentation:
+                yield from self._signs_in_text(node)
+            case ast.Call():
+                yield from self._signs_at_call(node, in_main=in_main)
+            case ast.Attribute(ctx=ast.Load(), attr=attr) if _NAMED_EXITS.fullmatch(attr):
+                # Whatever owns it: a module can be reached in many ways.
+                yield ends_process(attr, node.lineno, attr)
+            case ast.Attribute(ctx=ast.Load(), attr=attr) if attr in _FRAME_PARTS:
+                yield alters_runtime(attr, node.lineno, attr)
+            case ast.Attribute(ctx=ast.Load()) | ast.Name(ctx=ast.Load()) | ast.Subscript(ctx=ast.Load()):
+                yield from self._signs_of_name(self._names.origin(node), node.lineno)
+                yield from self._signs_in_text(node)
+            case ast.Assign(targets=targets):
+                yield from self._signs_at_targets(node, targets)
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                yield from self._signs_at_targets(node, [target])
+            case _:
+                yield from self._signs_of_control(node, in_main=in_main)
+
+    def _signs_of_control(self, node: ast.AST, *, in_main: bool) -> Iterator[Sign]:
+        """The end of the process by an exception, and loops over everything that is loaded."""
+        match node:
+            case ast.Raise(exc=ast.Name(id="SystemExit")) if not in_main:
+                yield ends_process("SystemExit", node.lineno, ast.dump(node))
+            case ast.ClassDef(bases=parts) | ast.arguments(defaults=parts):
+                if any(self._names.origin(part) == "SystemExit" for part in parts):
+                    yield ends_process("SystemExit", parts[0].lineno, type(node).__name__)
+            case ast.comprehension(iter=source) | ast.For(iter=source) if self._is_table(source):
+                yield reads_program("sys.modules", source.lineno)
+            case _:
+                pass
+
+    def _signs_in_text(self, node: ast.expr) -> Iterator[Sign]:
+        """What a text names, also a text that is put together."""
+        text = constant(node)
+        if text is None and isinstance(node, ast.JoinedStr):
+            # A part that is not known stands for anything.
+            text = "".join(constant(value) or "{}" for value in node.values)
+        if text is None:
+            return
+        yield from signs_in_text(text, node.lineno)
+        if text in _NAMED_FRAMEWORKS:
+            yield framework(text, node.lineno)
+        elif _NAMED_EXITS.fullmatch(text):
+            yield ends_process(text, node.lineno, text)
+        elif _NAMED.fullmatch(text):
+            yield alters_runtime(text, node.lineno, text)
+
+    def _modules_at(self, modules: list[str], line: int) -> Iterator[Sign]:
+        for module in modules:
+            if module.partition(".")[0] in _FRAMEWORKS and module.replace(".", "a").isidentifier():
+                yield framework(module, line)
+            elif module == "__main__":
+                yield reads_program(module, line)
+
+    def _is_table(self, node: ast.expr) -> bool:
+        """Whether a loop looks through all loaded modules."""
+        names = [self._names.origin(part) for part in ast.walk(node) if isinstance(part, ast.expr)]
+        return "sys.modules" in names and not any(isinstance(part, ast.Compare) for part in ast.walk(node))
+
+    def _signs_at_call(self, node: ast.Call, *, in_main: bool) -> Iterator[Sign]:
+        name, line, code = self._names.origin(node.func), node.lineno, ast.dump(node)
+        # An exit that means failure deceives no judge.
+        if name in _EXITS - self._names.defined and not in_main and not ends_with_failure(node):
+            yield ends_process(name, line, code)
+        if _RUNS.fullmatch(name) and name not in self._names.defined:
+            yield runs_data(name, line, code)
+        first = node.args[0] if node.args else None
+        if name in _IMPORTS and first is not None and constant(first) is None:
+            yield runs_data(name, line, code)
+        owner = self._names.origin(first)
+        if len(node.args) > 1 and name == "getattr" and constant(node.args[1]) is None and owner in _GUARDED:
+            yield runs_data("getattr", line, code)
+        yield from self._signs_of_name(self._names.origin(node), line)
+        if not in_main:
+            yield from self._signs_at_folder(node, name)
+        if len(node.args) > 1 and name in {"setattr", "delattr"} and first is not None:
+            part = constant(node.args[1]) or "?"
+            if self._is_replaced(ast.Attribute(first, part, ast.Store()), f"{owner}.{part}"):
+                yield alters_runtime(f"{owner}.{part}", line, code)
+        if name == "ctypes.CDLL" and isinstance(first, ast.Constant) and first.value is None:
+            yield alters_runtime("ctypes.CDLL(None)", line, code)
+
+    def _signs_at_folder(self, node: ast.Call, name: str) -> Iterator[Sign]:
+        """Code that lists its working folder: it holds a judge's files."""
+        first = node.args[0] if node.args else None
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        is_here = first is None or constant(first) in _HERE or self._called(first) in _CURRENT
+        if name in _LISTS and is_here:
+            yield reads_program(name, node.lineno)
+        elif isinstance(owner, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS_PATH:
+            made = self._called(owner)
+            is_path = made == "pathlib.Path" and (not owner.args or constant(owner.args[0]) in _HERE)
+            if is_path or made in _CURRENT:
+                yield reads_program(f"{made}.{node.func.attr}", node.lineno)
+
+    def _called(self, node: ast.expr) -> str:
+        return self._names.origin(node.func) if isinstance(node, ast.Call) else ""
+
+    def _signs_of_name(self, name: str, line: int) -> Iterator[Sign]:
+        if _KILLS.fullmatch(name):
+            yield ends_process(name, line, name)
+        elif _RUNTIME.fullmatch(name):
+            yield alters_runtime(name, line, name)
+        elif _PROGRAM_TEXT.fullmatch(name):
+            yield reads_program(name, line)
+
+    def _signs_at_targets(self, node: ast.stmt, targets: list[ast.expr]) -> Iterator[Sign]:
+        for target in targets:
+            name = self._names.origin(target) or dotted_name(target)
+            if _RUNTIME.fullmatch(name) or name.endswith(".__code__") or self._is_replaced(target, name):
+                yield alters_runtime(name, node.lineno, ast.dump(node))
+
+    def _is_replaced(self, target: ast.expr, name: str) -> bool:
+        """Whether a part of another module is replaced: `json.dumps = …`, `builtins.len = …`."""
+        first, dot, _ = name.partition(".")
+        if first in _FRAMEWORKS and dot:
+            return True
+        is_part = isinstance(target, ast.Attribute)
+        while isinstance(target, ast.Attribute):
+            target = target.value
+        is_module = isinstance(target, ast.Name) and target.id in self._modules
+        return is_part and is_module and _OWN_PARTS.fullmatch(name) is None
+
+
+def _is_main(node: ast.AST) -> bool:
+    """A function that a user starts, or the block that runs only in a program."""
+    if isinstance(node, ast.If):
+        return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test))
+    if not isinstance(node, Function):
+        return False
+    decorators = [item.func if isinstance(item, ast.Call) else item for item in node.decorator_list]
+    is_command = any(dotted_name(item).rpartition(".")[2] in _COMMANDS for item in decorators)
+    return is_command or node.name.strip("_") == "main" or node.name.endswith("_main")

@@ -1,0 +1,291 @@
+"""Judges the work of a loop by the project's tests: on the base, on the work, and with protected changes."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from loopwright.evidence.known_results import REPEATS
+from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.runners.table import FALLBACKS
+from loopwright.judging.same_tests import with_new_names
+from loopwright.judging.scope import WorkScope
+from loopwright.judging.verdict import (
+    CommandResults,
+    CommandVerdict,
+    Grade,
+    failing_each_time,
+    flaky_tests,
+    judge_command,
+    judge_with_protected,
+    may_be_flaky,
+    names_a_file,
+    passing_alone,
+    rests_on_new_tests,
+)
+from loopwright.loop.actions.run_tests import (
+    MoreOfRun,
+    commands_for,
+    known_tests_on_base,
+    run_tests,
+    same_tests,
+    tests_on_base,
+    tests_on_base_again,
+)
+from loopwright.loop.altered_files import AlteredFiles, raising_files, unreached
+from loopwright.loop.decisions import granted_scope
+from loopwright.loop.inverted_tests import InvertedTests, longest_s
+from loopwright.loop.model import Loop, Tree
+from loopwright.loop.ran_checks import RanChecks
+from loopwright.loop.rewritten_files import RewrittenFiles
+from loopwright.loop.split_work import PlanScope, SplitWork, split_work
+from loopwright.loop.test_runs import TestRun, files_of
+from loopwright.loop.work_verdict import WorkVerdict
+from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_sandbox import with_work
+from loopwright.runner.request import Observer
+from loopwright.runner.side_by_side import both, has_free_core
+from loopwright.workspace.settings_model import TestCommand
+
+_VALIDATE, _EARLIER, _AGAIN = "validate", "earlier-tests", "validate-again"
+_NEW_TESTS, _NEW_ALONE = "new-tests-on-base", "new-tests"
+_NOTHING_RAN = RanChecks()
+
+
+def judge_work(loop: Loop, context: WorkerContext, tree: Tree) -> WorkVerdict:
+    """Judge the work of a loop by the test commands of the project."""
+    plan = PlanScope(granted=granted_scope(loop))
+    split = split_work(tree, context.progress(loop), context.request().project, context.project, plan)
+    return judge_split(loop, context, split)
+
+
+def judge_split(
+    loop: Loop,
+    context: WorkerContext,
+    split: SplitWork,
+    *,
+    named: tuple[str, ...] | None = None,
+    ran: RanChecks = _NOTHING_RAN,
+) -> WorkVerdict:
+    """Judge work that is split by its scope.
+
+    `named` are the tests that failed before the work and must pass now; None: all of them. What `ran` does not run
+    again.
+    """
+    commands = commands_for(context, split.judged_files)
+    base, verified, earlier = _first_runs(loop, context, split, commands, ran)
+    runs = _Runs(loop, context, commands, base, split.scope, ran)
+    if base.is_of_other_work and set(base.runners) != set(verified.runners):
+        # What a key can't see: for example, the set-up installed another version of the runner.
+        base = tests_on_base(loop, context, split.whole, commands, runs_again=True)
+    results = CommandResults(
+        base=base.tree_result,
+        work=verified.tree_result,
+        new_on_work=verified.tree_result,
+        named=named,
+        known_failures=frozenset(loop.known_failures),
+    )
+    results = with_new_names(results, split.names)
+    verdict = judge_command(results)
+    if verdict.accepts:
+        results = runs.with_new_tests(split, results, earlier)
+        verdict = judge_command(results)
+    results = with_new_names(runs.with_repeats(split, results, verdict, base), split.names)
+    if split.signed:
+        # A person looked at the tests that these changes remove.
+        verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
+        return WorkVerdict(split=split, base=base, verified=verified, verdict=verdict)
+    whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
+    seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole)
+    judged = _judged(seen, results, runs)
+    if named is None and not judged.passes and judged.unfixed:
+        known = results.known_failures.union(judged.unfixed)
+        judged = replace(judged, if_known=_judged(seen, replace(results, known_failures=known), runs))
+    return judged
+
+
+def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerdict:
+    """The verdict by these results, without the protected changes and with them."""
+    split, verified, verdict = seen.split, seen.verified, judge_command(results)
+    altered = runs.altered(split, verdict, verified) if verdict.proves and results.named is None else None
+    judged = replace(seen, verdict=verdict, altered=altered)
+    if verified.lines is not None and verdict.accepts:
+        judged = replace(judged, unreached=unreached(raising_files(split.code), [verified.lines]))
+    if seen.whole is None:
+        return judged
+    with_protected = judge_with_protected(results, seen.whole.tree_result, split.protected_files)
+    return replace(judged, with_protected=with_protected)
+
+
+def _first_runs(
+    loop: Loop, context: WorkerContext, split: SplitWork, commands: tuple[TestCommand, ...], ran: RanChecks
+) -> tuple[TestRun, TestRun, TestRun | None]:
+    """The runs on the base and on the work; also that without new tests, if a core was free for it.
+
+    Runs at the same time may disturb each other, by a port for example. A failure counts only of a run by itself.
+    """
+    known = known_tests_on_base(loop, context, split.whole, commands)
+    if known is None and _may_run_beside(context):
+        beside = _Runs(loop, context, commands, None, split.scope, ran)
+        base, verified = both(
+            lambda: tests_on_base(loop, context, split.whole, commands, runs_again=False),
+            lambda: beside.on(split.verified, _VALIDATE),
+        )
+        if not base.passed:
+            base = tests_on_base(loop, context, split.whole, commands, runs_again=True)
+        if verified.passed and verified.without == base.without:
+            return base, verified, None
+    else:
+        base = tests_on_base(loop, context, split.whole, commands, runs_again=False)
+    runs = _Runs(loop, context, commands, base, split.scope, ran)
+    before = split.without_new_tests
+    if before is not None and base.passed and _may_run_beside(context):
+        verified, earlier = both(lambda: runs.on(split.verified, _VALIDATE), lambda: runs.on(before, _EARLIER))
+        if verified.passed and earlier.passed:
+            return base, verified, earlier
+    return base, runs.on(split.verified, _VALIDATE), None
+
+
+def _may_run_beside(context: WorkerContext) -> bool:
+    setting = context.settings.side_by_side
+    return setting == "always" or (setting == "auto" and has_free_core())
+
+
+class _Runs:
+    """Runs the same commands with the same reporters on several trees."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        context: WorkerContext,
+        commands: tuple[TestCommand, ...],
+        base: TestRun | None,
+        scope: WorkScope,
+        ran: RanChecks,
+    ) -> None:
+        """`base` is None while the base runs: then the reporters are those that most commands can stand."""
+        self._loop = loop
+        self._context = context
+        self._commands = commands
+        self._without = frozenset(base.without) if base is not None else FALLBACKS
+        self._more = MoreOfRun(base_run=base.run_id if base is not None else None, scope=scope)
+        self._can_select = base is not None and base.can_select
+        self._ran = ran
+
+    def on(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
+        """Run the commands on a tree. `only` are the test files that matter; the others are left out if possible."""
+        run = self._once(tree, name, only if self._can_select else ())
+        is_silent = self._can_select and only and not any(map(run.reports_on, only))
+        return self._once(tree, name) if is_silent else run
+
+    def _once(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
+        loop, context, commands, without = self._loop, self._context, self._commands, self._without
+        known = same_tests(self._ran, tree, only, commands, without) if name != _AGAIN else None
+        if known is not None:
+            return known
+        sandbox = with_work(context.request(), tree, context.progress(loop))
+        rewritten, more = RewrittenFiles(), replace(self._more, only=only)
+        run = run_tests(loop, context, sandbox, commands, name, without, inside=rewritten, more=more)
+        return replace(run, rewritten=rewritten.paths)
+
+    def with_new_tests(self, split: SplitWork, results: CommandResults, earlier: TestRun | None) -> CommandResults:
+        """The results with runs of the new tests by themselves: new tests may influence the others."""
+        with_tests, new = split.base_with_new_tests, split.new_tests
+        if split.without_new_tests is None or with_tests is None:
+            return results
+        results = replace(
+            results,
+            names_new_tests=any(names_a_file(command.command, path) for path in new for command in self._commands),
+            work=(earlier or self.on(split.without_new_tests, _EARLIER)).tree_result,
+            new_on_base=self.on(with_tests, _NEW_TESTS, only=new).tree_result,
+        )
+        # If the checks of a plan prove the work, the project's tests do not have to.
+        if results.named == () or not rests_on_new_tests(results, judge_command(results)):
+            return results
+        if self._can_select:
+            # On the base the new tests ran without the others: only the same run on the work can be compared.
+            results = passing_alone(results, self.on(split.verified, _NEW_ALONE, only=new).tree_result)
+        return failing_each_time(
+            results, [self.on(with_tests, _NEW_TESTS, only=new).tree_result for _ in range(REPEATS)]
+        )
+
+    def with_repeats(
+        self, split: SplitWork, results: CommandResults, verdict: CommandVerdict, base: TestRun
+    ) -> CommandResults:
+        """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""
+        if not may_be_flaky(results, verdict):
+            return results
+        # New tests are not on the base.
+        known = [test for test in (*verdict.doubtful, *verdict.proving) if results.base.has(test)]
+        only = files_of(known) if self._can_select else ()
+        again = tests_on_base_again(self._loop, self._context, split.whole, self._commands, base, only)
+        flaky = flaky_tests((base.tree_result, *(run.tree_result for run in again)))
+        if not verdict.fails(flaky):
+            return replace(results, flaky=flaky)
+        tree = split.verified if split.without_new_tests is None else split.without_new_tests
+        repeated = tuple(self.on(tree, _AGAIN).tree_result for _ in range(REPEATS))
+        return replace(results, flaky=flaky, repeated=repeated)
+
+    def altered(self, split: SplitWork, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        """What became of the tests when their own expectations, or the functions of the work, were altered."""
+        inverted = self._inverted(split, verdict, verified)
+        if verdict.grade is not Grade.COMMAND or inverted is ControlOutcome.PASSED:
+            return inverted
+        raising = self._raising(split, verified)
+        return inverted if raising is ControlOutcome.UNALTERED else raising
+
+    def _inverted(self, split: SplitWork, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        before_s = verified.duration_ms / 1000
+        inverted, judges = InvertedTests(before_s=before_s), (*split.judges, *split.new_tests)
+        commands = {
+            str(number): inverted.add(str(number), command.command, verdict, judges, command.cwd)
+            for number, command in enumerate(self._commands)
+        }
+        changed = tuple(
+            replace(command, command=text)
+            for command, text in zip(self._commands, commands.values(), strict=True)
+            if text is not None
+        )
+        if not changed:
+            return ControlOutcome.UNALTERED
+        run = self._on_altered(split, changed, "inverted-tests", inverted, before_s, inverted.files)
+        if self._can_select and run.ended and not all(map(run.reports_on, inverted.files)):
+            # A file without a result says nothing: perhaps the command does not let it be run by itself.
+            run = self._on_altered(split, changed, "inverted-tests", inverted, before_s)
+        outcomes = {inverted.outcome(name, run.tree_result, verdict) for name in commands}
+        while again := inverted.again():
+            changed = tuple(replace(self._commands[int(name)], command=text) for name, text in again.items())
+            run = self._on_altered(split, changed, "inverted-tests", inverted, before_s)
+            outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
+        order = (ControlOutcome.PASSED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
+        return next(outcome for outcome in order if outcome in outcomes)
+
+    def _raising(self, split: SplitWork, verified: TestRun) -> ControlOutcome:
+        """What a command without a report does when the changed functions raise."""
+        files = raising_files(split.code)
+        if not files:
+            return ControlOutcome.UNALTERED
+        before_s, name = verified.duration_ms / 1000, "raising-functions"
+        if not self._on_altered(split, self._commands, name, AlteredFiles(files), before_s).exited_with_0:
+            return ControlOutcome.FAILED
+        # A check of data or documents does not need the functions: it passes with those of the base, too.
+        restored = AlteredFiles(files, restores=True)
+        if self._on_altered(split, self._commands, name, restored, before_s).exited_with_0:
+            return ControlOutcome.UNALTERED
+        return ControlOutcome.PASSED
+
+    def _on_altered(
+        self,
+        split: SplitWork,
+        commands: tuple[TestCommand, ...],
+        name: str,
+        observer: Observer,
+        before_s: float,
+        only: tuple[str, ...] = (),
+    ) -> TestRun:
+        loop, context = self._loop, self._context
+        sandbox = with_work(context.request(), split.verified, context.progress(loop))
+        limit_s = longest_s(before_s)
+        more = replace(self._more, control=name, only=only if self._can_select else ())
+        return run_tests(
+            loop, context, sandbox, commands, name, self._without, inside=observer, longest_s=limit_s, more=more
+        )

@@ -1,0 +1,167 @@
+"""Changes the expectations of tests before a run: a test that still passes can't fail, and proves nothing."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from loopwright.judging.controls.called_expectations import in_command, may_call
+from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
+from loopwright.judging.controls.invert import invert
+from loopwright.judging.controls.judged_files import judged_by
+from loopwright.judging.controls.model import ControlOutcome, Inverted
+from loopwright.judging.controls.time_limits import with_time_limit
+from loopwright.judging.syntax.javascript_source import SUFFIXES
+from loopwright.judging.verdict import PASSED, CommandVerdict, TreeResult
+from loopwright.loop.altered_files import own_file
+from loopwright.loop.silent_commands import SilentCommand
+from loopwright.runner.request import Observer
+from loopwright.sandbox.port import Changes, Sandbox
+
+# The time for a run with altered tests, compared with the run before; and that for one test among them.
+_SLOWER = 10
+_SHORTEST_S = 60
+_SLOWER_TEST = 2
+_SHORTEST_TEST_S = 5.0
+
+
+def longest_s(before_s: float) -> int:
+    """The time for a run with altered tests, by the time of the run before. A time-out counts as failing."""
+    return max(_SHORTEST_S, round(_SLOWER * before_s))
+
+
+class InvertedTests(Observer):
+    """Inverts the tests that prove something, also hidden ones, in a new sandbox. Commands have names."""
+
+    def __init__(self, inside: Observer | None = None, *, before_s: float = 0.0) -> None:
+        self._inside = inside
+        # One endless test must not keep the others from their results.
+        self._test_s = max(_SHORTEST_TEST_S, _SLOWER_TEST * before_s)
+        # Fixed marks could be recognised by the work.
+        self._salt = secrets.token_hex(4)
+        # The files to invert, by the name of the command.
+        self._files: dict[str, tuple[str, ...]] = {}
+        self._silent: dict[str, SilentCommand] = {}
+        self._inverted: dict[str, Inverted] = {}
+
+    def add(
+        self, name: str, command: str, verdict: CommandVerdict, judges: tuple[str, ...], cwd: str = ""
+    ) -> str | None:
+        """The command to run in place of this one; None if nothing about it can be inverted.
+
+        `judges` are files that the work may not change; the command may run some of them.
+        """
+        # Only our own reporters name files, and those files ran. A module in a foreign report may be any text.
+        named = dict.fromkeys(test.partition("::")[0] for test in verdict.proving if _names_a_file(test))
+        if not named and (files := _go_files(verdict, judges)):
+            self._files[name] = files
+            return command
+        if not named and (silent := self._silent_command(command, cwd, judges)) is not None:
+            self._silent[name] = silent
+            return silent.text
+        files = tuple(named) or _judged_in(cwd, command, judges)
+        if not files:
+            return None
+        self._files[name] = files
+        return command
+
+    def _silent_command(self, command: str, cwd: str, judges: tuple[str, ...]) -> SilentCommand | None:
+        known = frozenset(judges)
+        changes = list(in_command(command, salt=self._salt))
+        if not changes and not may_call(command, cwd, known):
+            return None
+        return SilentCommand(command, cwd, known, changes, salt=self._salt)
+
+    def again(self) -> dict[str, str]:
+        """The commands that have another expectation to change, in a run of its own; empty if none is left."""
+        return {name: text for name, silent in self._silent.items() if (text := silent.go_on()) is not None}
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files to invert; empty if a command without a report is among the commands."""
+        return () if self._silent else tuple(dict.fromkeys(sum(self._files.values(), ())))
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """Prepare the sandbox as for every run, then invert."""
+        repo: Path = sandbox.place.repo
+        if self._inside is not None:
+            self._inside.before_steps(sandbox)
+        for path in {path for files in self._files.values() for path in files}:
+            place = own_file(repo, path)
+            if place is not None:
+                inverted = invert(path, place.read_bytes(), salt=self._salt)
+                if inverted.altered:
+                    place.write_bytes(self._limited(path, inverted))
+                    self._inverted[path] = inverted
+        for silent in self._silent.values():
+            silent.prepare(repo)
+
+    def after_steps(self, sandbox: Sandbox) -> Changes | None:
+        """The inner observer must not see the changed tests."""
+        for silent in self._silent.values():
+            silent.look(sandbox.place.repo)
+        return None
+
+    def outcome(self, name: str, result: TreeResult, verdict: CommandVerdict) -> ControlOutcome:
+        """What a command did with changed expectations."""
+        if (silent := self._silent.get(name)) is not None:
+            return silent.outcome(result)
+        files = self._files.get(name)
+        if files is None or (files and not self._inverted.keys() & set(files)):
+            return ControlOutcome.UNALTERED
+        if files and verdict.proving and result.tests:
+            covered = [test for test in verdict.proving if self._covers(test)]
+            if not covered:
+                return ControlOutcome.UNALTERED
+            passes = any(result.tests.get(test) == PASSED for test in covered)
+        else:
+            passes = result.exited_with_0
+        return ControlOutcome.PASSED if passes else ControlOutcome.FAILED
+
+    def _limited(self, path: str, inverted: Inverted) -> bytes:
+        if not path.endswith(".py"):
+            return inverted.source
+        return with_time_limit(inverted.source, inverted.altered, self._test_s)
+
+    def _covers(self, test: str) -> bool:
+        """Whether the expectation of a test was changed, by its id."""
+        file = next((path for path in _files_of(test) if path in self._inverted), None)
+        if file is None:
+            go = (inverted for path, inverted in self._inverted.items() if path.endswith(GO_TESTS))
+            return any(test.partition("::")[2] in inverted.altered for inverted in go)
+        suite, _, name = test.partition("::")
+        module = file.removesuffix(".py").replace("/", ".")
+        if suite != file and suite.startswith(f"{module}."):
+            name = f"{suite.removeprefix(module)[1:]}.{name}"
+        inverted = self._inverted[file]
+        # Tests of Python are named alike. Those of JavaScript are told apart by what could not be altered.
+        short = name.partition("[")[0].replace("::", "." if file.endswith(".py") else " > ")
+        return short in inverted.altered if file.endswith(".py") else short not in inverted.unaltered
+
+
+def _go_files(verdict: CommandVerdict, judges: tuple[str, ...]) -> tuple[str, ...]:
+    """The test files of Go, if tests of Go may prove something: their ids name a package, not a file."""
+    may_be_go = any(test.partition("::")[2].startswith("Test") and not _names_a_file(test) for test in verdict.proving)
+    return tuple(path for path in judges if path.endswith(GO_TESTS)) if may_be_go else ()
+
+
+def _judged_in(cwd: str, command: str, judges: tuple[str, ...]) -> tuple[str, ...]:
+    """The files that a command runs, if it starts in this folder."""
+    folder = cwd.strip("./")
+    if not folder:
+        return judged_by(command, judges)
+    inside = (path.removeprefix(f"{folder}/") for path in judges if path.startswith(f"{folder}/"))
+    return tuple(f"{folder}/{path}" for path in judged_by(command, inside))
+
+
+def _files_of(test: str) -> tuple[str, ...]:
+    """The files that may hold a test, by its id. JUnit files of other tools name a module in place of its file."""
+    suite = test.partition("::")[0]
+    if _names_a_file(test):
+        return (suite,)
+    parts = suite.split(".")
+    return tuple("/".join(parts[:length]) + ".py" for length in range(1, len(parts) + 1))
+
+
+def _names_a_file(test: str) -> bool:
+    return test.partition("::")[0].endswith((".py", *SUFFIXES))

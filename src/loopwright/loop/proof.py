@@ -1,0 +1,37 @@
+"""What the tests say about the proof of a loop's work: reasons for doubt, and a grade for each task. Values only."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why tests that pass do not prove the work."""
+
+    code: str
+    message: str
+
+
+class TaskGrade(StrEnum):
+    """How well a task is proven."""
+
+    # A test or command failed before the task and passes after it.
+    PROVEN = "proven"
+    # The task changed files and broke nothing, and nothing proves it.
+    CHANGED = "changed"
+    UNPROVEN = "unproven"
+
+
+class TaskProof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The grade of a task, and the reason for it."""
+
+    task_id: str
+    grade: TaskGrade
+    reason: str = ""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no person has to accept the task."""
+        return self.grade is TaskGrade.PROVEN

@@ -1,1 +1,0 @@
-"""Reads the reports of a test command: which tests passed, and the coverage. Knows nothing of loops."""

@@ -1,0 +1,391 @@
+"""Splits the work of a loop by the scope into trees: what may be judged, its new tests, and protected changes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
+from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
+from loopwright.judging.controls.called_expectations import steering_files
+from loopwright.judging.deciding_scripts import deciding_scripts
+from loopwright.judging.flags import Flag, flags
+from loopwright.judging.judge_helpers import judge_helpers
+from loopwright.judging.project_files import CODE_KINDS, DOCS, SHELL_KINDS, TESTS, find_project_files, only_product
+from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
+from loopwright.kernel.digest import digest_of, sha256
+from loopwright.kernel.files import make_folder, shown, write_durably
+from loopwright.kernel.git import PrivateRepository
+from loopwright.loop.model import Tree
+from loopwright.loop.own_work import both_trees
+from loopwright.loop.test_changes import ChangeSorter
+from loopwright.loop.work_files import patch_path
+from loopwright.workspace.settings_model import ProjectSettings
+
+_NO_BLOB = "0" * 40
+_CODE = frozenset([*CODE_KINDS, *SHELL_KINDS, ".pyw"])
+_ENVIRONMENTS = (".venv", "venv", "env")
+
+
+class ProtectedChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A change to a file that the work may not change by itself: which content became which."""
+
+    path: str
+    before: str
+    after: str
+    is_test: bool
+
+    @property
+    def kind(self) -> str:
+        """What became of the file."""
+        return "deleted" if not self.after else "changed" if self.before else "added"
+
+
+class ChangedCode(msgspec.Struct, frozen=True):
+    """A changed file of the work that holds code: its content on the base, None if it is new, and now."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+
+class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
+    """The work in parts. All trees are kept as patches, and a sandbox can be opened from each."""
+
+    # Everything that the work changed.
+    whole: Tree
+    # The base with changed work files, free files and new tests: what is delivered without a signature.
+    verified: Tree
+    # The same without the new tests, and the base with the new tests; None if there are no new tests.
+    without_new_tests: Tree | None
+    base_with_new_tests: Tree | None
+    work_files: tuple[str, ...]
+    free_files: tuple[str, ...]
+    new_tests: tuple[str, ...]
+    protected: tuple[ProtectedChange, ...]
+    # Protected changes that a person signed: they are part of the verified tree, and all others are left out.
+    signed: tuple[ProtectedChange, ...] = ()
+    # Tests that moved or got another name, and nothing else; and old and new names of files and tests.
+    same_tests: tuple[str, ...] = ()
+    names: dict[str, str] = {}
+    # Files of the base that the work may not change: a command may run them as tests.
+    judges: tuple[str, ...] = ()
+    # The changed work files that hold code, without deleted files.
+    code: tuple[ChangedCode, ...] = ()
+    # New code in work files that could deceive a judge.
+    flags: tuple[Flag, ...] = ()
+    # The rules by which the work was split.
+    scope: WorkScope = WorkScope()
+
+    @property
+    def allowed_files(self) -> tuple[str, ...]:
+        """The files that the work changed and was allowed to change."""
+        return tuple(
+            sorted((*self.work_files, *self.free_files, *self.new_tests, *self.same_tests, *self.signed_files))
+        )
+
+    @property
+    def judged_files(self) -> tuple[str, ...]:
+        """The changed files that decide which commands judge the work: free files only if there are no others."""
+        changed = (*self.work_files, *self.new_tests, *self.same_tests, *self.protected_files, *self.signed_files)
+        return changed or self.free_files
+
+    @property
+    def protected_files(self) -> frozenset[str]:
+        """The paths of the protected changes."""
+        return frozenset(change.path for change in self.protected)
+
+    @property
+    def signed_files(self) -> frozenset[str]:
+        """The paths of the signed changes."""
+        return frozenset(change.path for change in self.signed)
+
+    @property
+    def protected_digest(self) -> str:
+        """What a signature on the protected changes covers."""
+        return digest_of([[change.path, change.before, change.after] for change in self.protected])
+
+
+class PlanScope(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plan says about the files of the work."""
+
+    # The plan's own list of work files; None: the settings decide.
+    files: tuple[str, ...] | None = None
+    # Globs of files that the checks rely on.
+    judges: tuple[str, ...] = ()
+    # The checks: commands and the folders in which they run.
+    commands: tuple[tuple[str, str], ...] = ()
+    # Paths and globs that a person allowed in addition, because an agent asked for them.
+    granted: tuple[str, ...] = ()
+
+
+NO_PLAN = PlanScope()
+
+
+def split_work(
+    tree: Tree,
+    progress: Path,
+    project: Path,
+    settings: ProjectSettings,
+    plan: PlanScope = NO_PLAN,
+    signed: frozenset[str] | None = None,
+) -> SplitWork:
+    """The parts of the work by the settings of the project and by the plan, if there is one.
+
+    `signed` are the protected files that a person signed. With it, all other protected changes are left out.
+    """
+    with both_trees(tree, progress, project) as judge:
+        base = _Base(judge, tree.base_tree, project)
+        scope = _scope(settings, base, plan)
+        facts = base.facts(scope)
+        changes = tuple(_changes(judge, tree))
+        changed = frozenset(change.path for change in changes)
+        parts = _by_part(changes, scope, facts)
+        contents = _Contents(judge, changes)
+        found = ChangeSorter(judge, tree.base_tree, scope, _command_texts(settings, plan), contents.read).sort(parts)
+        parts, same_tests = found.parts, found.same_tests
+        compose = _Composer(judge, tree, progress)
+        new_tests = parts[FilePart.NEW_TEST]
+        protected = [(change, _protected(change, scope, found.inline)) for change in parts[FilePart.PROTECTED]]
+        kept = [row for row in protected if signed is not None and row[1].path in signed]
+        allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *same_tests, *(change for change, _ in kept)]
+        verified = compose([*allowed, *new_tests]) if protected else tree
+        code = tuple(contents.code_of(parts[FilePart.WORK]))
+        commands, work_files = _commands(settings, plan), _paths(parts[FilePart.WORK])
+        expected = _expected_files(base, commands) - changed
+        return SplitWork(
+            whole=tree if signed is None else verified,
+            verified=verified,
+            without_new_tests=compose(allowed) if new_tests else None,
+            base_with_new_tests=compose(new_tests) if new_tests else None,
+            work_files=work_files,
+            free_files=_paths(parts[FilePart.FREE]),
+            new_tests=_paths(new_tests),
+            protected=tuple(change for _, change in protected) if signed is None else (),
+            signed=tuple(change for _, change in kept),
+            same_tests=_paths(same_tests),
+            names=found.names,
+            judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
+            code=code,
+            flags=tuple(flag for file in code for flag in flags(file.path, file.before or b"", file.after, expected)),
+            scope=scope,
+        )
+
+
+def _by_part(changes: tuple[FileChange, ...], scope: WorkScope, facts: BaseFacts) -> dict[FilePart, list[FileChange]]:
+    changed = frozenset(change.path for change in changes)
+    parts: dict[FilePart, list[FileChange]] = {part: [] for part in FilePart}
+    for change in changes:
+        parts[scope.part(change, facts, changed)].append(change)
+    return parts
+
+
+def work_with_tests(
+    earlier: Tree,
+    final: SplitWork,
+    progress: Path,
+    project: Path,
+    settings: ProjectSettings,
+    plan: PlanScope = NO_PLAN,
+) -> Tree:
+    """The allowed changes of earlier work, with the new tests of the final work."""
+    with both_trees(earlier, progress, project, final.whole) as judge:
+        base = _Base(judge, earlier.base_tree, project)
+        scope = _scope(settings, base, plan)
+        facts = base.facts(scope)
+        changes = tuple(_changes(judge, earlier))
+        changed = frozenset(change.path for change in changes)
+        allowed = [change for change in changes if scope.part(change, facts, changed) in (FilePart.WORK, FilePart.FREE)]
+        new_tests = [change for change in _changes(judge, final.whole) if change.path in final.new_tests]
+        return _Composer(judge, earlier, progress)([*allowed, *new_tests])
+
+
+def _command_texts(settings: ProjectSettings, plan: PlanScope) -> tuple[str, ...]:
+    return (*(command for command, _ in plan.commands), *(command.command for command in settings.test_commands))
+
+
+def _scope(settings: ProjectSettings, base: _Base, plan: PlanScope) -> WorkScope:
+    """The scope by the settings. Source files that are not set are found by their names on the base."""
+    scripts, tests = _scripts(settings, base, plan), tuple(settings.tests) or TESTS
+    source = tuple(settings.source) or find_project_files(base.files, scripts).source
+    if product := scripts & only_product(base.files, source, tests):
+        # A test script may source or call the only product; what the command itself runs is a judge.
+        scripts -= product - _scripts(settings, base, plan, follows_scripts=False)
+    return WorkScope(
+        source=source,
+        tests=tests,
+        docs=tuple(settings.docs) or DOCS,
+        protect=(*settings.protect, *plan.judges),
+        planned=plan.files,
+        granted=plan.granted,
+        scripts=scripts | judge_helpers(scripts, base.files, base.read),
+    )
+
+
+def _scripts(
+    settings: ProjectSettings, base: _Base, plan: PlanScope, *, follows_scripts: bool = True
+) -> frozenset[str]:
+    """The scripts whose exit code decides whether a command passes."""
+    called = with_called(_commands(settings, plan), base.files, base.read, follows_scripts=follows_scripts)
+    return frozenset[str]().union(*(deciding_scripts(command, cwd) for command, cwd in called))
+
+
+def _commands(settings: ProjectSettings, plan: PlanScope) -> tuple[CommandIn, ...]:
+    return (*plan.commands, *((command.command, command.cwd) for command in settings.test_commands))
+
+
+def _expected_files(base: _Base, commands: tuple[CommandIn, ...]) -> frozenset[str]:
+    """The files with which commands compare a result."""
+    called = with_called(commands, base.files, base.read)
+    found = (
+        steering_files(command, cwd, base.files) - recipe_files(command, cwd, base.files) for command, cwd in called
+    )
+    return frozenset[str]().union(*found)
+
+
+def _judges(base: _Base, scope: WorkScope, commands: tuple[CommandIn, ...], changed: frozenset[str]) -> Iterator[str]:
+    """The files of the base that judge the work: by the scope, or because a command takes its recipe from there."""
+    called = with_called(commands, base.files, base.read)
+    steering = frozenset[str]().union(*(steering_files(command, cwd, base.files) for command, cwd in called))
+    for path in base.files:
+        if scope.is_judge(path) or scope.is_script(path) or (path in steering and path not in changed):
+            yield path
+
+
+class _Base:
+    """Reads the base tree when a rule asks."""
+
+    def __init__(self, judge: PrivateRepository, tree: str, project: Path) -> None:
+        self._judge = judge
+        self._tree = tree
+        self._project = project
+
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return self._judge.run("cat-file", "blob", f"{self._tree}:{path}")
+
+    def facts(self, scope: WorkScope) -> BaseFacts:
+        kinds = frozenset(kind_of(path) for path in self.files if scope.is_test(path) or not scope.is_judge(path))
+        return BaseFacts(
+            read=lambda blob: self._judge.run("cat-file", "blob", blob),
+            has_file=lambda path: path in self.files,
+            is_installed=lambda module: any(_has_module(folder, module) for folder in self._libraries),
+            is_command=self._is_command,
+            has_kind=kinds.__contains__,
+        )
+
+    def _is_command(self, name: str) -> bool:
+        """Whether PATH or an environment of the project has a program of this name."""
+        folders = (self._project / folder / "bin" for folder in _ENVIRONMENTS)
+        return shutil.which(name) is not None or any((folder / name).is_file() for folder in folders)
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        listed = self._judge.run("ls-tree", "-r", "-z", "--name-only", self._tree)
+        return frozenset(shown(path) for path in listed.split(b"\0") if path)
+
+    @cached_property
+    def _libraries(self) -> tuple[Path, ...]:
+        """The folders of installed modules: of the project's environments, and of Python on PATH."""
+        found = [self._project / name / "bin" / "python" for name in _ENVIRONMENTS]
+        found += [Path(path) for name in ("python3", "python") if (path := shutil.which(name)) is not None]
+        prefixes = {place.parent.parent for path in found for place in (path, path.resolve())}
+        return tuple(folder for prefix in prefixes for folder in prefix.glob("lib/python3*/*-packages"))
+
+
+def _has_module(folder: Path, module: str) -> bool:
+    return (folder / module).is_dir() or (folder / f"{module}.py").is_file()
+
+
+class _Contents:
+    """The contents of changed files that hold code, read at once: each reading is a process."""
+
+    def __init__(self, judge: PrivateRepository, changes: tuple[FileChange, ...]) -> None:
+        code = [change for change in changes if change.is_plain and kind_of(change.path) in _CODE]
+        entries = [entry for change in code for entry in (change.before, change.after) if entry is not None]
+        self._judge = judge
+        self._known = judge.blobs(entry.blob for entry in entries)
+
+    def read(self, entry: TreeEntry) -> bytes:
+        """The content of any changed file."""
+        known = self._known.get(entry.blob)
+        return known if known is not None else self._judge.run("cat-file", "blob", entry.blob)
+
+    def code_of(self, changes: list[FileChange]) -> Iterator[ChangedCode]:
+        """The files that hold code now."""
+        for change in changes:
+            before, after = change.before, change.after
+            if after is not None and change.is_plain and kind_of(change.path) in _CODE:
+                path = shown(_raw(change.path))
+                yield ChangedCode(path, self.read(before) if before is not None else None, self.read(after))
+
+
+class _Composer:
+    """Makes trees from the base and some of the changes, and keeps each as a patch."""
+
+    def __init__(self, judge: PrivateRepository, tree: Tree, progress: Path) -> None:
+        self._judge = judge
+        self._tree = tree
+        self._progress = progress
+
+    def __call__(self, changes: list[FileChange]) -> Tree:
+        judge, tree = self._judge, self._tree
+        judge.run("read-tree", tree.base_tree)
+        if changes:
+            judge.run("update-index", "-z", "--index-info", stdin=b"".join(map(_row, changes)))
+        composed = write_tree(judge)
+        patch = _patch(judge, tree.commit, composed)
+        path = patch_path(self._progress, sha256(patch))
+        if not path.is_file():
+            make_folder(path.parent)
+            write_durably(path, patch)
+        return msgspec.structs.replace(tree, tree=composed, patch_sha256=sha256(patch))
+
+
+def _row(change: FileChange) -> bytes:
+    """The row of an index for the changed file."""
+    mode, blob = (change.after.mode, change.after.blob) if change.after is not None else ("0", _NO_BLOB)
+    return f"{mode} {blob}\t".encode() + _raw(change.path) + b"\0"
+
+
+def _changes(judge: PrivateRepository, tree: Tree) -> Iterator[FileChange]:
+    listed = judge.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", tree.base_tree, tree.tree)
+    fields = listed.split(b"\0")
+    for meta, path in zip(fields[0::2], fields[1::2], strict=False):
+        old_mode, new_mode, old_blob, new_blob, _ = meta.decode().lstrip(":").split(" ")
+        yield FileChange(_name(path), _entry(old_mode, old_blob), _entry(new_mode, new_blob))
+
+
+def _entry(mode: str, blob: str) -> TreeEntry | None:
+    return None if mode == "000000" else TreeEntry(mode, blob)
+
+
+def _protected(change: FileChange, scope: WorkScope, inline: frozenset[str]) -> ProtectedChange:
+    before, after = (
+        f"{entry.mode} {entry.blob}" if entry is not None else "" for entry in (change.before, change.after)
+    )
+    path = shown(_raw(change.path))
+    return ProtectedChange(
+        path=path, before=before, after=after, is_test=scope.is_test(change.path) or change.path in inline
+    )
+
+
+def _paths(changes: list[FileChange]) -> tuple[str, ...]:
+    return tuple(shown(_raw(change.path)) for change in changes)
+
+
+def _name(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _raw(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _patch(judge: PrivateRepository, commit: str | None, tree: str) -> bytes:
+    start = f"{commit}^{{tree}}" if commit else judge.run("mktree").decode().strip()
+    return judge.run(*AS_PATCH, start, tree, "--", ".", *NOT_SECRET)

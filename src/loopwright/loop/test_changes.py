@@ -1,0 +1,116 @@
+"""Finds among the changes of the work those that change no test, and tests that changed inside source files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from loopwright.errors import GitFailed
+from loopwright.judging.inline_tests import has_inline_tests, lost_test_code, lost_tests
+from loopwright.judging.same_tests import moved_files, renamed_tests
+from loopwright.judging.scope import FileChange, FilePart, TreeEntry, WorkScope, kind_of
+from loopwright.judging.verdict import names_a_file
+from loopwright.kernel.files import shown
+from loopwright.kernel.git import PrivateRepository
+
+_MOST_READ = 1 << 20
+_WITH_INLINE_TESTS = frozenset(
+    [".py", ".rs", ".zig", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"]
+)  # fmt: skip
+
+
+class SortedChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """The changes by what they are for the judge."""
+
+    parts: dict[FilePart, list[FileChange]]
+    # Tests that moved or got another name, and nothing else; and their old and new names.
+    same_tests: list[FileChange]
+    names: dict[str, str]
+    # Source files in which a test changed: they are protected.
+    inline: frozenset[str]
+
+
+class ChangeSorter:
+    """Looks into the files of one work."""
+
+    def __init__(
+        self,
+        judge: PrivateRepository,
+        base_tree: str,
+        scope: WorkScope,
+        commands: tuple[str, ...],
+        read: Callable[[TreeEntry], bytes],
+    ) -> None:
+        self._judge = judge
+        self._base_tree = base_tree
+        self._scope = scope
+        self._commands = commands
+        self._read_whole = read
+
+    def sort(self, parts: dict[FilePart, list[FileChange]]) -> SortedChanges:
+        """The same changes, sorted further."""
+        protected, new_tests, work = (parts[part] for part in (FilePart.PROTECTED, FilePart.NEW_TEST, FilePart.WORK))
+        tests = [change for change in protected if self._is_test(change)]
+        moved = moved_files([change for change in tests if change.after is None], new_tests)
+        names, same = dict(moved), {*moved, *moved.values()}
+        for change in tests:
+            renamed = self._renamed(change)
+            if renamed is not None:
+                names |= renamed
+                same.add(change.path)
+        inline = frozenset(change.path for change in work if self._changes_inline_tests(change))
+        return SortedChanges(
+            parts={
+                **parts,
+                FilePart.PROTECTED: [
+                    *(change for change in protected if change.path not in same),
+                    *(change for change in work if change.path in inline),
+                ],
+                FilePart.NEW_TEST: [change for change in new_tests if change.path not in same],
+                FilePart.WORK: [change for change in work if change.path not in inline],
+            },
+            same_tests=[change for change in (*protected, *new_tests) if change.path in same],
+            names=names,
+            inline=inline,
+        )
+
+    def _is_test(self, change: FileChange) -> bool:
+        """Whether an existing test may move: a command that names the test would not find it."""
+        is_named = any(shown(change.path.encode("utf-8", "surrogateescape")) in command for command in self._commands)
+        return change.is_plain and self._scope.may_move(change.path) and not is_named
+
+    def _renamed(self, change: FileChange) -> dict[str, str] | None:
+        before, after = change.before, change.after
+        if before is None or after is None or before.mode != after.mode or kind_of(change.path) != ".py":
+            return None
+        return renamed_tests(change.path, self._read(before), self._read(after))
+
+    def _changes_inline_tests(self, change: FileChange) -> bool:
+        before, after = change.before, change.after
+        if before is None or after is None or kind_of(change.path) not in _WITH_INLINE_TESTS:
+            return False
+        if self._scope.is_named(change.path):
+            return False
+        old = self._read(before)
+        is_run = any(names_a_file(command, change.path) for command in self._commands)
+        if kind_of(change.path) == ".py" and is_run and lost_test_code(old, self._read(after)):
+            return True
+        if not has_inline_tests(change.path, old) or not lost_tests(change.path, old, self._read(after)):
+            return False
+        return kind_of(change.path) != ".py" or self._runs_doctests()
+
+    def _runs_doctests(self) -> bool:
+        """Whether a command or a file that judges mentions doctests: otherwise an example is a text."""
+        if any("doctest" in command for command in self._commands):
+            return True
+        try:
+            found = self._judge.run("grep", "-lzF", "doctest", self._base_tree)
+        except GitFailed:
+            return False  # no file has the word
+        paths = (path.partition(b":")[2] for path in found.split(b"\0") if path)
+        return any(self._scope.is_judge(shown(path)) and not path.endswith((b".md", b".rst")) for path in paths)
+
+    def _read(self, entry: TreeEntry) -> bytes:
+        data = self._read_whole(entry)
+        return data if len(data) <= _MOST_READ else b""

@@ -1,0 +1,195 @@
+"""What the project's tests say about the work of a loop. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.reports.model import TestResult
+from loopwright.judging.verdict import CommandVerdict, Problem
+from loopwright.loop.proof import Doubt
+from loopwright.loop.split_work import SplitWork
+from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
+
+_MOST_NAMES = 20
+_SENTENCES = {
+    Problem.TESTS_BROKEN: "passed before your work and does not pass now",
+    Problem.TESTS_FAILING: "failed before your work and does not pass now",
+    Problem.NEW_TESTS_FAILING: "is new and does not pass",
+    Problem.REPORT_MISSING: "the test command wrote a report before your work, and none now",
+    Problem.REPORT_INCOMPLETE: "the test command did not come to its end",
+    Problem.COMMAND_FAILED: "the test command failed",
+    Problem.NOTHING_RAN: "every test was skipped",
+}
+
+
+class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What the project's tests say about the work."""
+
+    split: SplitWork
+    base: TestRun
+    # The run on the tree that is delivered without a signature.
+    verified: TestRun
+    verdict: CommandVerdict
+    # The run and the verdict with the protected changes; None if there are none.
+    whole: TestRun | None = None
+    with_protected: CommandVerdict | None = None
+    # What became of the tests that prove something when they or the work were altered; None if nothing is proven.
+    altered: ControlOutcome | None = None
+    # Changed functions that no test reaches, as far as a coverage report tells.
+    unreached: tuple[str, ...] = ()
+    # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
+    # the tests accept the work anyway, or if more speaks against it.
+    if_known: WorkVerdict | None = None
+
+    @property
+    def unfixed(self) -> tuple[str, ...]:
+        """The tests that failed before the work and fail now, if nothing else speaks against the work."""
+        return self.verdict.unfixed or (self.with_protected.unfixed if self.with_protected is not None else ())
+
+    @property
+    def offered(self) -> WorkVerdict | None:
+        """The verdict that a person can accept although tests fail: something is proven, and nothing broke."""
+        known = self.if_known
+        return known if known is not None and known.passes and known.proves else None
+
+    @property
+    def proves(self) -> bool:
+        """Whether a test failed before the work and passes now, with or without the protected changes."""
+        return self.verdict.proves or (self.with_protected is not None and self.with_protected.proves)
+
+    @property
+    def passes(self) -> bool:
+        """Whether the tests accept the work, with or without its protected changes."""
+        return self.verdict.accepts or self.passes_only_with
+
+    @property
+    def passes_only_with(self) -> bool:
+        """Whether the tests accept the work only with its protected changes."""
+        return not self.verdict.accepts and self.passes_with
+
+    @property
+    def results(self) -> tuple[TestResult, ...]:
+        """The results of the tests, and every problem that is not a failed test among them."""
+        run = self.whole if self.passes_only_with and self.whole is not None else self.verified
+        if self.passes:
+            return run.findings
+        failed = {name for name, result in run.by_id.items() if result.status == "failed"}
+        return (*run.findings, *(result for name, result in self._problems(self.verdict) if name not in failed))
+
+    @property
+    def passes_with(self) -> bool:
+        """Whether the tests accept the work with its protected changes."""
+        return self.with_protected is not None and self.with_protected.accepts
+
+    @property
+    def broken(self) -> tuple[TestResult, ...]:
+        """The tests that passed before the work and do not pass now, and every problem with the command itself."""
+        return tuple(self.problems_of(self.verdict))
+
+    def problems_of(self, verdict: CommandVerdict) -> Iterator[TestResult]:
+        """Each problem of a verdict as a failed test."""
+        return (result for _, result in self._problems(verdict))
+
+    def _problems(self, verdict: CommandVerdict) -> Iterator[tuple[str, TestResult]]:
+        known = self.verified.by_id
+        for problem, tests in verdict.problems.items():
+            for name in tests:
+                found = known.get(name)
+                why = found.error_message if found is not None and found.status == "failed" else ""
+                message = _SENTENCES[problem] + (f": {why}" if why else "")
+                suite, _, test = name.rpartition("::")
+                yield name, replace(found or TestResult(test, suite, "failed"), status="failed", error_message=message)
+            if not tests:
+                said = self.verified.output or self.verified.message
+                yield COMMAND, TestResult(COMMAND, SUITE, "failed", 0, f"{_SENTENCES[problem]}: {said}")
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Why tests that accept the work do not prove it."""
+        return tuple(self._doubts())
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What a person should know although the tests pass."""
+        if self.altered is ControlOutcome.UNALTERED:
+            yield "nothing in the tests that prove the work could be altered to see them fail"
+        if self.unreached:
+            yield f"changed functions that no test reaches: {few(self.unreached)}"
+
+    def _doubts(self) -> Iterator[Doubt]:
+        changed = tuple(change.path for change in self.split.protected)
+        if self.passes_only_with:
+            tests = [change.path for change in self.split.protected if change.is_test]
+            code = f"changed_test_{tests[0]}" if tests else "protected_changes"
+            run_id, files = self.verified.run_id, few(changed)
+            message = (
+                f"the tests pass only with the work's changes to protected files: {files} (run {run_id} without them)"
+            )
+            yield Doubt(code=code, message=message)
+            return
+        if self.whole is not None and self.with_protected is not None:
+            files = few(changed)
+            message = f"the work changed protected files: {files}; the tests pass without them"
+            if not self.with_protected.accepts:
+                message = (
+                    f"the work changed protected files: {files}; the tests fail with them (run {self.whole.run_id})"
+                )
+            yield Doubt(code="protected_changes", message=message)
+        if not self.verdict.is_base_judged:
+            message = (
+                f"the tests did not come to their end before the work ({self.base.run_id}), so nothing is compared"
+            )
+            yield Doubt(code="base_not_judged", message=message)
+        elif not self.verdict.proves:
+            yield Doubt(code="unproven", message="the work broke no test, but no test failed before it and passes now")
+        elif self.altered is ControlOutcome.PASSED:
+            message = (
+                "the tests that prove the work also pass when their own expectations are changed, "
+                "or when the changed functions raise"
+            )
+            yield Doubt(code="vacuous_tests", message=message)
+        elif self._rests_on_unaltered_tests:
+            message = (
+                "no expectation of the tests that prove the work could be changed, so nothing shows that they can fail"
+            )
+            yield Doubt(code="unaltered_tests", message=message)
+        if self.verified.rewritten:
+            files = few(self.verified.rewritten)
+            yield Doubt(code="flagged", message=f"the tests changed files of the project while they ran: {files}")
+        for flag in self.split.flags:
+            yield Doubt(code="flagged", message=str(flag))
+
+    @property
+    def _rests_on_unaltered_tests(self) -> bool:
+        """Whether tests in Python have no expectation of their own: a helper that the work changed may have it."""
+        files = {test.partition("::")[0] for test in self.verdict.proving}
+        return (
+            self.altered is ControlOutcome.UNALTERED
+            and bool(files)
+            and all(file.endswith(".py") and file not in self.split.work_files for file in files)
+        )
+
+
+def known_failures(unfixed: tuple[str, ...]) -> Doubt:
+    """Why a person has to accept work that broke nothing and proves something."""
+    message = (
+        f"tests that failed before the work still fail: {few(unfixed)}; "
+        "if you accept the work, they are known failures of this loop"
+    )
+    return Doubt(code="known_failures", message=message)
+
+
+def few(names: tuple[str, ...]) -> str:
+    """The first names, and the number of the others."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def problem_sentences(verdict: CommandVerdict) -> Iterator[str]:
+    """Each problem of a verdict in a sentence, with its tests."""
+    for problem, tests in verdict.problems.items():
+        yield f"{few(tests)} {_SENTENCES[problem]}" if tests else _SENTENCES[problem]

@@ -1,0 +1,145 @@
+"""Runs checks that prove something again with something altered: their expectations, or the functions of the work.
+
+A check that still passes can't fail any more. Where nothing could be altered, only the base shows that it can fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from loopwright.evidence.known_results import came_to_its_end
+from loopwright.evidence.model import Evidence
+from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.verdict import CommandVerdict, Grade
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.altered_files import AlteredFiles, RaisingFile, raising_files
+from loopwright.loop.inverted_tests import InvertedTests, longest_s
+from loopwright.loop.model import Tree
+from loopwright.loop.split_work import ChangedCode
+from loopwright.loop.test_runs import can_select, reported, result_of_step
+from loopwright.loop.worker_sandbox import with_work
+from loopwright.runner.request import Finished, Observer
+from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
+from loopwright.stages.building.controls import reporting
+from loopwright.stages.context import Context
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.slices import Check
+
+# The suffix of the runs: `stages/proof.py` and the docs name them, too.
+_INVERTED = "broken-judges"
+_RAISING = "raising-functions"
+
+
+class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
+    """The tree that the checks accept, with their verdicts; `judges` are files that the work may not change."""
+
+    tree: Tree
+    progress: Path
+    verdicts: Mapping[str, CommandVerdict]
+    # The run of the checks on the tree: it says how long each takes.
+    evidence: Evidence
+    judges: tuple[str, ...]
+    # The changed files that may hold functions of the work.
+    code: tuple[ChangedCode, ...]
+
+
+class AlteredChecks:
+    """The controls of the checks of one build."""
+
+    def __init__(
+        self,
+        context: Context,
+        workflow: Workflow,
+        checks: tuple[Check, ...],
+        judged: JudgedTree,
+        cancellation: Cancellation,
+    ) -> None:
+        self._context = context
+        self._workflow = workflow
+        self._checks = checks
+        self._judged = judged
+        self._cancellation = cancellation
+
+    def outcomes(self) -> dict[str, ControlOutcome]:
+        """What became of each check: the worst outcome of its controls that altered something."""
+        inverted, raising = self._inverted(), self._raising()
+        outcomes = {}
+        for check in self._checks:
+            both = {inverted[check.id], raising.get(check.id, ControlOutcome.UNALTERED)}
+            order = (ControlOutcome.PASSED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
+            outcomes[check.id] = next(outcome for outcome in order if outcome in both)
+        return outcomes
+
+    def _inverted(self) -> dict[str, ControlOutcome]:
+        """The checks with changed expectations in their own tests."""
+        judged = self._judged
+        inverted = InvertedTests(self._hidden(), before_s=sum(step.duration_s for step in judged.evidence.steps))
+        commands = {
+            check.id: inverted.add(check.id, check.command, judged.verdicts[check.id], judged.judges, check.cwd)
+            for check in self._checks
+        }
+        changed = tuple(
+            msgspec.structs.replace(check, command=command)
+            for check in self._checks
+            if (command := commands[check.id]) is not None
+        )
+        if not changed:
+            return dict.fromkeys(commands, ControlOutcome.UNALTERED)
+        only = inverted.files if can_select(judged.evidence) else ()
+        evidence = self._run(changed, _INVERTED, inverted, only).evidence
+        if len(reported(evidence, only)) < len(only) and all(map(came_to_its_end, evidence.steps)):
+            # A file without a result says nothing: perhaps a command does not let it be run by itself.
+            evidence = self._run(changed, _INVERTED, inverted).evidence
+        outcomes = {
+            name: inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name]) for name in commands
+        }
+        while again := inverted.again():
+            changed = tuple(
+                msgspec.structs.replace(check, command=again[check.id]) for check in self._checks if check.id in again
+            )
+            evidence = self._run(changed, _INVERTED, inverted).evidence
+            for name in again:
+                outcomes[name] = inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name])
+        return outcomes
+
+    def _raising(self) -> dict[str, ControlOutcome]:
+        """The commands without a report that prove something, with raising functions in the work."""
+        verdicts = self._judged.verdicts
+        silent = tuple(
+            check for check in self._checks if verdicts[check.id].proves and verdicts[check.id].grade is Grade.COMMAND
+        )
+        if not silent:
+            return {}
+        files = raising_files(self._judged.code)
+        if not files:
+            return {}
+        passed = self._passing(silent, files, restores=False)
+        # A check of data or documents does not need the functions: it passes with those of the base, too.
+        about_data = self._passing(passed, files, restores=True) if passed else ()
+        still_pass = [check for check in passed if check not in about_data]
+        outcomes = {check.id: ControlOutcome.FAILED for check in silent if check not in passed}
+        return outcomes | {check.id: ControlOutcome.PASSED for check in still_pass}
+
+    def _passing(
+        self, checks: tuple[Check, ...], files: tuple[RaisingFile, ...], *, restores: bool
+    ) -> tuple[Check, ...]:
+        finished = self._run(checks, _RAISING, AlteredFiles(files, self._hidden(), restores=restores))
+        results = {check.id: result_of_step(finished.evidence, check.id) for check in checks}
+        return tuple(check for check in checks if results[check.id].exited_with_0)
+
+    def _run(self, checks: tuple[Check, ...], name: str, observer: Observer, only: tuple[str, ...] = ()) -> Finished:
+        took_s = {step.id: step.duration_s for step in self._judged.evidence.steps}
+        limited = tuple(
+            msgspec.structs.replace(check, timeout_s=longest_s(took_s.get(check.id, 0.0))) for check in checks
+        )
+        work = with_work(self._context.sandbox_request(), self._judged.tree, self._judged.progress)
+        return run_checks(
+            self._context, self._workflow.slug, limited, name=name, sandbox=work, cancellation=self._cancellation,
+            observer=reporting(self._context, self._workflow, observer, only), control=name,
+        )  # fmt: skip
+
+    def _hidden(self) -> Hidden:
+        return Hidden(hidden_folder(self._context, self._workflow.slug), self._checks)

@@ -1,0 +1,79 @@
+"""Which changes of a manifest steer no test."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.judging.manifests import is_free_lock_file, same_without_free_parts
+
+CASES = [
+    ("package.json", '{"scripts": {"test": "x"}}', '{"scripts": {"test": "x"}, "dependencies": {"a": "1"}}', True),
+    ("package.json", '{"scripts": {"test": "x"}}', '{"scripts": {"test": "true"}}', False),
+    ("package.json", '{"name": "a"}', '{"name": "a", "bin": {"a": "cli.js"}, "main": "a.js"}', True),
+    ("package.json", '{"name": "a"}', '{"name": "a", "type": "module"}', False),
+    ("package.json", '{"name": "a"}', '{"name": "a", "mocha": {"require": "x"}}', False),
+    ("requirements.txt", "a==1\n", "a==2\nb[x]>=1 ; python_version > '3'\n# why\n", True),
+    ("requirements-dev.txt", "a\n", "a\n-e ./evil\n", False),
+    ("requirements.txt", "a\n", "a @ https://example.org/a.zip\n", False),
+    ("requirements.txt", "a\n", "--index-url x\na\n", False),
+    ("go.mod", "module a\nrequire b/c v1\n", "module a\nrequire (\n b/c v2\n d/e v1 // indirect\n)\n", True),
+    ("go.mod", "module a\n", "module a\nreplace b/c => ./c\n", False),
+    ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\nversion='2'\n[dependencies]\nb='1'\n", True),
+    ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\nbuild='x.rs'\n", False),
+    ("setup.cfg", "[metadata]\nname=a\n", "[metadata]\nname=a\nversion=2\n[options]\ninstall_requires=b\n", True),
+    ("setup.cfg", "[metadata]\nname=a\n", "[metadata]\nname=a\n[tool:pytest]\naddopts=-q\n", False),
+    ("Makefile", "a", "b", False),
+    ("pyproject.toml", "[project]\nname='a'\n", "[project]\nname='a'\ndependencies=['b[x]>=1']\n", True),
+    ("pyproject.toml", "[project]\nname='a'\n", "[project]\nname='a'\ndependencies=['pytest @ file:src/b']\n", False),
+    ("pyproject.toml", "", "[dependency-groups]\ndev=['a==1', {include-group='x'}]\n", True),
+    ("pyproject.toml", "", "[dependency-groups]\ndev=['pytest @ git+https://example.org/a']\n", False),
+    ("pyproject.toml", "", "[tool.poetry.dependencies]\na={version='1', extras=['b']}\n", True),
+    ("pyproject.toml", "", "[tool.poetry.group.dev.dependencies]\npytest={path='src/a'}\n", False),
+    ("pyproject.toml", "", "[tool.uv.sources]\npytest={path='src/a'}\n", False),
+    ("pyproject.toml", "", "[project.scripts]\na='a:main'\n", True),
+    ("pyproject.toml", "", "[project.scripts]\nrunner='a:main'\n", False),
+    ("pyproject.toml", "", "[project.entry-points.pytest11]\na='a'\n", False),
+    ("package.json", "{}", '{"devDependencies": {"mocha": "file:src/a"}}', False),
+    ("package.json", "{}", '{"devDependencies": {"mocha": "npm:other@1"}}', False),
+    ("package.json", '{"dependencies": {"a": "user/a"}}', '{"dependencies": {"a": "user/a", "b": "^2"}}', True),
+    ("Cargo.toml", "", "[dev-dependencies]\nproptest={path='a'}\n", False),
+    ("setup.cfg", "[a]\n", "[a]\n[options.entry_points]\nconsole_scripts =\n    b = b:main\n", True),
+    ("setup.cfg", "[a]\n", "[a]\n[options.entry_points]\nconsole_scripts =\n    runner = b:main\n", False),
+    ("setup.cfg", "[a]\n", "[a]\n[options]\ninstall_requires =\n    b @ file:src/b\n", False),
+]
+LOCKS = [
+    ("uv.lock", 'source = { registry = "x" }', True),
+    ("uv.lock", 'source = { directory = "src/a" }', False),
+    ("poetry.lock", 'type = "directory"', False),
+    ("package-lock.json", '"resolved": "file:src/a"', False),
+    ("package-lock.json", '"resolved": "https://registry.example.org/a.tgz"', True),
+    ("yarn.lock", '  resolved "file:./src/a"', False),
+    ("pnpm-lock.yaml", "    specifier: link:src/a", False),
+    ("Cargo.lock", 'source = "git+https://example.org/a"', False),
+    ("go.sum", "a v1 h1:x", True),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "same"), CASES)
+def test_only_parts_that_steer_no_test_are_free(name, before, after, same):
+    assert same_without_free_parts(f"sub/{name}", lambda: (before.encode(), after.encode()), _is_command) is same
+
+
+def _is_command(name: str) -> bool:
+    return name == "runner"
+
+
+@pytest.mark.parametrize(("name", "line", "is_free"), LOCKS)
+def test_a_lock_file_is_free_next_to_its_manifest_if_it_leads_to_a_registry(name, line, is_free):
+    def lock(manifest: str) -> bool:
+        old = 'source = { virtual = "." }\n'
+        return is_free_lock_file(f"sub/{name}", frozenset({manifest}), lambda: (old.encode(), f"{old}{line}".encode()))
+
+    manifests = ["sub/pyproject.toml", "sub/package.json", "sub/Cargo.toml", "sub/go.mod"]
+    assert any(lock(manifest) for manifest in manifests) is is_free
+    assert not lock("pyproject.toml")
+
+
+def test_a_manifest_that_is_no_text_is_not_free():
+    assert not same_without_free_parts("package.json", lambda: (b"{}", b"\xff"), _is_command)
+    assert not same_without_free_parts("package.json", lambda: (b"[]", b"[1]"), _is_command)

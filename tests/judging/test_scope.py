@@ -1,0 +1,221 @@
+"""Which files the work may change."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from loopwright.judging.deciding_scripts import deciding_scripts
+from loopwright.judging.project_files import DOCS, TESTS, find_project_files
+from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope
+
+PYPROJECT = b'[project]\nname = "a"\nversion = "1"\n[tool.pytest.ini_options]\naddopts = "-q"\n'
+BASE = {
+    "src/app/__init__.py": b"",
+    "src/app/core.py": b"",
+    "src/app/tests.py": b"",
+    "tests/test_core.py": b"from app import core\n",
+    "tests/data/golden.txt": b"",
+    "Makefile": b"test:\n\tpytest\n",
+    "pyproject.toml": PYPROJECT,
+    "uv.lock": b"",
+    "README.md": b"",
+    "scripts/check.sh": b"",
+    "flat.py": b"",
+    "src/app/known.toml": b"",
+    "src/app/rules.mk": b"",
+}
+SCOPE = WorkScope(source=("src/**", "flat.py"), tests=TESTS, docs=DOCS, protect=("src/app/vendored/**",))
+
+
+def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
+    """The part of a project to which a change of one file belongs."""
+    blobs = {"new": after}
+
+    def entry(name, data):
+        blobs[name] = data or b""
+        return None if data is None else TreeEntry(mode, name)
+
+    before = entry("old", BASE.get(path))
+    change = FileChange(path, before if before is None else TreeEntry("100644", "old"), entry("new", after))
+    tree = BaseFacts(
+        read=lambda blob: blobs[blob],
+        has_file=BASE.__contains__,
+        is_installed={"requests"}.__contains__,
+        is_command=lambda name: False,
+        has_kind={".py", ".txt", ".xml"}.__contains__,
+    )
+    return scope.part(change, tree, frozenset({path, *also}))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/app/core.py", FilePart.WORK),
+        ("src/app/new.py", FilePart.WORK),
+        ("src/app/data/new.json", FilePart.WORK),
+        ("flat.py", FilePart.WORK),
+        ("other_flat.py", FilePart.PROTECTED),
+        ("src/app/tests.py", FilePart.PROTECTED),
+        ("src/app/vendored/x.py", FilePart.PROTECTED),
+        ("tests/test_core.py", FilePart.PROTECTED),
+        ("tests/data/golden.txt", FilePart.PROTECTED),
+        ("tests/test_new.py", FilePart.NEW_TEST),
+        ("tests/data/new.txt", FilePart.NEW_TEST),
+        ("src/app/new_test.py", FilePart.NEW_TEST),
+        ("tests/conftest.py", FilePart.PROTECTED),
+        ("src/app/conftest.py", FilePart.PROTECTED),
+        ("tests/pytest.toml", FilePart.PROTECTED),
+        ("src/evil.dist-info/entry_points.txt", FilePart.PROTECTED),
+        ("src/x.pth", FilePart.PROTECTED),
+        ("src/.env", FilePart.PROTECTED),
+        ("src/app/.hidden/x.py", FilePart.PROTECTED),
+        ("src/app/core.so", FilePart.PROTECTED),
+        ("src/app/AGENTS.md", FilePart.PROTECTED),
+        ("src/app/page.html", FilePart.WORK),
+        ("src/app/data.xml", FilePart.WORK),
+        ("src/app/steers.unknown", FilePart.PROTECTED),
+        ("src/app/Steersfile", FilePart.PROTECTED),
+        ("src/app/new.toml", FilePart.PROTECTED),
+        ("src/app/known.toml", FilePart.WORK),
+        ("src/app/rules.mk", FilePart.PROTECTED),
+        ("src/app/program", FilePart.PROTECTED),
+        ("src/any.config.ts", FilePart.PROTECTED),
+        ("tests/data/new.unknown", FilePart.NEW_TEST),
+        ("tests/new.toml", FilePart.PROTECTED),
+        ("tests/Steersfile", FilePart.PROTECTED),
+        ("CHANGES", FilePart.FREE),
+        ("site/guide.md", FilePart.FREE),
+        ("src/sitecustomize.py", FilePart.PROTECTED),
+        ("Makefile", FilePart.PROTECTED),
+        ("GNUmakefile", FilePart.PROTECTED),
+        ("scripts/check.sh", FilePart.PROTECTED),
+        ("pytest.ini", FilePart.PROTECTED),
+        ("README.md", FilePart.FREE),
+        ("docs/guide.md", FilePart.FREE),
+        ("docs/conf.py", FilePart.PROTECTED),
+        (".gitignore", FilePart.FREE),
+        (".gitattributes", FilePart.PROTECTED),
+        (".loopwright/config.toml", FilePart.PROTECTED),
+    ],
+)
+def test_a_file_is_work_free_or_protected(path, expected):
+    assert part(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/json.py", FilePart.PROTECTED),
+        ("src/requests.py", FilePart.PROTECTED),
+        ("src/requests/__init__.py", FilePart.PROTECTED),
+        ("src/requests/data.py", FilePart.WORK),
+        ("src/app/json.py", FilePart.WORK),
+        ("src/app/unittest/__init__.py", FilePart.WORK),
+        ("tests/unittest.py", FilePart.PROTECTED),
+        ("src/other.py", FilePart.WORK),
+    ],
+)
+def test_a_module_that_shadows_an_importable_module_is_protected(path, expected):
+    assert part(path) is expected
+
+
+def test_a_script_that_decides_is_protected_unless_a_plan_names_it_exactly():
+    scope = WorkScope(source=("flat.py",), tests=TESTS, docs=DOCS, scripts=frozenset({"flat.py"}))
+    assert part("flat.py", scope=scope) is FilePart.PROTECTED
+    assert part("flat.py", scope=replace(scope, planned=("flat.py",))) is FilePart.WORK
+
+
+@pytest.mark.parametrize(
+    ("command", "scripts"),
+    [
+        ("python3 check.py", ["check.py"]),
+        ("python3 -W error ./tools/check.py --fast && sh verify.sh", ["error", "verify.sh"]),
+        ("cd web && timeout 60 node check.mjs; ./run", ["web/check.mjs", "web/run"]),
+        ("python3 hello.py Ann | grep -q 'hello Ann'", []),
+        ('test "$(python3 hello.py Ann)" = "hello Ann"', []),
+        ("python3 -m pytest -q tests", []),
+        ("python3 -c 'import hello'", []),
+        ("sh ../outside.sh; sh /bin/x.sh; sh $X", []),
+        ("echo 1 | python3 check.py || exit 1", ["check.py"]),
+    ],
+)
+def test_a_script_decides_if_its_exit_code_does(command, scripts):
+    assert sorted(deciding_scripts(command)) == scripts
+
+
+def test_deleting_a_file_needs_the_same_right_as_changing_it():
+    assert part("src/app/core.py", None) is FilePart.WORK
+    assert part("tests/test_core.py", None) is FilePart.PROTECTED
+
+
+@pytest.mark.parametrize("mode", ["120000", "160000"])
+def test_links_and_repositories_are_protected(mode):
+    assert part("src/app/new.py", mode=mode) is FilePart.PROTECTED
+
+
+def test_a_plan_replaces_the_source_and_can_name_a_protected_file_only_exactly():
+    names = ("src/app/core.py", "conftest.py", "tests/*")
+    planned = WorkScope(source=("src/**",), tests=TESTS, docs=DOCS, planned=names)
+    assert part("src/app/core.py", scope=planned) is FilePart.WORK
+    assert part("src/app/new.py", scope=planned) is FilePart.PROTECTED
+    assert part("conftest.py", scope=planned) is FilePart.WORK
+    assert part("tests/conftest.py", scope=planned) is FilePart.PROTECTED
+    assert part("tests/test_core.py", scope=planned) is FilePart.PROTECTED
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (PYPROJECT.replace(b'"1"', b'"2"'), FilePart.FREE),
+        (PYPROJECT.replace(b"[tool", b'dependencies = ["x"]\n[tool'), FilePart.FREE),
+        (PYPROJECT + b'[project.scripts]\na = "app:main"\n', FilePart.FREE),
+        (PYPROJECT + b'[project.entry-points.pytest11]\na = "app"\n', FilePart.PROTECTED),
+        (PYPROJECT.replace(b"-q", b"-q -k nothing"), FilePart.PROTECTED),
+        (PYPROJECT + b"[tool.unknown]\na = 1\n", FilePart.PROTECTED),
+        (b"not toml [", FilePart.PROTECTED),
+        (None, FilePart.PROTECTED),
+    ],
+)
+def test_only_free_parts_of_a_manifest_may_change(after, expected):
+    assert part("pyproject.toml", after) is expected
+
+
+def test_a_lock_file_is_free_next_to_its_manifest_only():
+    assert part("uv.lock") is FilePart.PROTECTED
+    assert part("uv.lock", also=["pyproject.toml"]) is FilePart.FREE
+
+
+@pytest.mark.parametrize(
+    ("paths", "source"),
+    [
+        (["src/a/x.py", "tests/test_x.py", "setup.py", "docs/conf.py"], ["src/**"]),
+        (["pkg/__init__.py", "pkg/x.py", "scripts/x.py", "noxfile.py"], ["pkg/**"]),
+        (["loose/x.py", "hello.py"], ["hello.py"]),
+        (["hello.py", "test_hello.py", "Makefile"], ["hello.py"]),
+        (["api/app/__init__.py", "api/app/x.py", "api/tool.py", "web/src/a.ts"], ["api/app/**", "web/**"]),
+        (["index.js", "lib/a.js", "test/a.test.js", "package.json"], ["lib/**", "index.js"]),
+        (["main.go", "main_test.go", "go.mod"], ["main.go"]),
+        (
+            [
+                "api/pyproject.toml",
+                "api/app/__init__.py",
+                "api/run.py",
+                "web/package.json",
+                "web/src/a.ts",
+                "web/ci/b.js",
+            ],
+            ["api/app/**", "web/src/**", "api/run.py"],
+        ),
+        (
+            [f"packages/{name}/{file}" for name in "abc" for file in ("package.json", "src/x.ts", "build.config.js")],
+            ["packages/*/src/**"],
+        ),
+        (["hello.py", "check.py", "check_all.py", "checkout.py"], ["checkout.py", "hello.py"]),
+        ([".ci/x.py", "README.md"], []),
+        (["total.sh", "test.sh", "check.sh"], ["total.sh"]),
+        (["hello.py", "check.sh", "deploy.sh"], ["hello.py"]),
+    ],
+)
+def test_source_is_found_by_the_names_of_files(paths, source):
+    assert list(find_project_files(paths).source) == source

@@ -1,0 +1,165 @@
+"""Checks that prove something run again with something altered, and the reports say what could not be altered."""
+
+from __future__ import annotations
+
+import pytest
+from tests.walks.workflow_kit import BUILT, SLICE, blockers, ok, planner, prepare, status
+
+# A script without a report, of which nothing can be inverted: it delegates to a program without a suffix.
+SCRIPT = "python3 - <<'END'\nimport hello\nhello.greet('Ann') == 'hello Ann' or exit(1)\nEND\n"
+LOOKS = "sh look.sh"
+LOOK = "grep -c 'hello' hello.py > count.txt || exit 1\n"
+NOTES = "echo hello > notes.txt"
+WRITES_BOTH = f"{BUILT}; {NOTES}"
+
+
+@pytest.fixture
+def built(project):
+    def build(work, command, *, files=(), autopilot=False):
+        slices = [{**SLICE, "checks": [{"id": "C", "command": command}]}]
+        prepare(project, [planner(slices=slices), *[{"role": "builder", "run": work}] * 2])
+        for name, text in files:
+            project.write(name, text)
+        project.commit("its judges")
+        if autopilot:
+            spec = str(project.root.parent / "SPEC.md")
+            ok(project, "plan", "greet", "--direct", spec, "--agent", "scripted")
+            return project.run("autopilot", "greet", "--agent", "scripted")
+        project.at("approved")
+        return project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
+
+    return build
+
+
+def test_a_command_that_passes_while_the_changed_functions_raise_is_vacuous(project, built):
+    built(BUILT, LOOKS, files=[("look.sh", LOOK)])
+    assert "vacuous_check_C" in blockers(project, "review")
+    ok(project, "sign", "greet", "C", "--note", "the text is what we want")
+    assert blockers(project, "review") == {}
+
+
+def test_a_command_that_runs_the_changed_functions_fails_when_they_raise(project, built):
+    done = built(BUILT, "sh run.sh", files=[("run.sh", SCRIPT)])
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert blockers(project, "review") == {}
+    assert [step["outcome"] for step in project.evidence("greet-raising-functions")["steps"]] == ["failed"]
+    (line,) = status(project)["requirements"]
+    assert (line["grade"], line["unaltered"]) == ("command", False)
+
+
+def test_a_check_of_data_has_the_base_as_its_only_control_and_no_policy_approves_it(project, built):
+    done = built(WRITES_BOTH, "sh there.sh", files=[("there.sh", "cat notes.txt\n")], autopilot=True)
+    assert done.exit_code != 0
+    assert status(project)["stage"] == "build"
+    assert "unaltered_proof_REQ-1" in done.stderr
+    assert blockers(project, "review") == {}, "a person may approve it"
+    shown = ok(project, "status", "greet").stdout
+    assert "REQ-1 greeting: Greeting by name [command]: the command failed before and passes now" in shown
+    assert "nothing in it could be altered to see it fail" in shown
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    report = (project.own / "workflows" / "greet" / "review-report.md").read_text()
+    assert "REQ-1 greeting: Greeting by name [command]" in report
+
+
+def test_a_check_that_did_not_come_to_its_end_on_the_base_proves_nothing(project):
+    command = "python3 -c \"import hello, os; hello.greet('Ann') == 'hello Ann' or os.kill(os.getpid(), 9)\""
+    slices = [{**SLICE, "checks": [{"id": "C", "command": command}]}]
+    settings = '[project]\nsource = ["**"]\ntest_command = "sh all.sh"\n'
+    prepare(project, [planner(slices=slices), {"role": "builder", "run": BUILT}], settings=settings)
+    project.write("all.sh", command)
+    project.commit("its judges")
+    project.at("approved")
+    project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
+    unproven = ["base_not_judged_C", "base_not_judged_project-tests", "unproven_requirement_REQ-1"]
+    assert [code for code in blockers(project, "review") if "execution_record" not in code] == unproven
+    ok(project, "sign", "greet", "project-tests", "--note", "they crash without the work")
+    ok(project, "sign", "greet", "C", "--note", "it crashes without the work")
+    assert blockers(project, "review") == {}
+    (line,) = status(project)["requirements"]
+    assert line["grade"] == "person"
+
+
+LCOV = "SF:hello.py\\nDA:2,1\\nDA:6,0\\nLF:2\\nLH:1\\nend_of_record\\n"
+TWO = "printf 'def greet(name):\\n    return \"hello \" + name\\n\\n\\ndef bye():\\n    return 1\\n' > hello.py"
+
+
+def test_changed_functions_that_no_check_reaches_are_named_where_coverage_is_known(project, built):
+    check = "mkdir -p coverage && printf '" + LCOV + "' > coverage/lcov.info && sh run.sh"
+    done = built(TWO, check, files=[("run.sh", SCRIPT), (".gitignore", ".loopwright/\n__pycache__/\ncoverage/\n")])
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert "changed functions that no check reaches: hello.py: bye" in ok(project, "status", "greet").stdout
+    assert status(project)["unreached_functions"] == ["hello.py: bye"]
+
+
+def test_a_loop_is_not_proven_by_a_command_that_only_looks_at_the_text(loops):
+    loops.configure([{"role": "builder", "run": BUILT}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", LOOKS))
+    loops.project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    loops.project.write("look.sh", LOOK)
+    loops.project.commit("a silent check")
+    loop_id = loops.new("--task", "greet by name")
+    loops.run("start", loop_id, code=14)
+    assert loops.holds(loop_id) == [("proof", "vacuous_tests")]
+
+
+LIAR = "class Any(str):\n    def __eq__(self, other):\n        return isinstance(other, str)\n"
+ANY = f"{LIAR}    __hash__ = str.__hash__\n\n\ndef greet(name):\n    return Any()\n"
+NO_EXIT = "import builtins\nbuiltins.exit = lambda code: None\n\n\ndef greet(name):\n    return 'hi'\n"
+ASSERTS = "import hello\n\nassert hello.greet('Ann') == 'hello Ann'\n"
+GOLDEN = "test:\n\tpython3 -c \"import hello; print(hello.greet('Ann'))\" > out.txt\n\tdiff out.txt out.gold"
+READS = "def greet(name):\n    return open('out.gold').read().strip()\n"
+CONTENT = 'test "$(python3 -c "import hello; print(hello.greet(\'Ann\'))")" = "$(cat out.gold)"\n'
+INLINE = "python3 -c \"import hello; assert hello.greet('Ann') == 'hello Ann'\""
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "lie"),
+    [
+        ("make", {"Makefile": "test: first\n\tpython3 asserts.py\nfirst:\n\tpython3 -c 'assert 1 == 1'\n"}, ANY),
+        ("make", {"Makefile": f"test:\n\t{INLINE}\n"}, ANY),
+        ("sh run.sh", {"run.sh": "set -e\n[ -f run.sh ]\npython3 asserts.py\n"}, ANY),
+        ("sh run.sh", {"run.sh": SCRIPT}, NO_EXIT),
+        ("make", {"Makefile": "test:\n\t@sh run.sh\n", "run.sh": SCRIPT}, NO_EXIT),
+        ("make", {"Makefile": f"{GOLDEN}\n"}, READS),
+        ("sh run.sh", {"run.sh": CONTENT}, READS),
+    ],
+    ids=["make script", "make inline", "shell script", "heredoc", "make heredoc", "golden file", "golden content"],
+)
+def test_a_loop_is_not_proven_if_what_its_command_calls_can_not_fail(loops, command, files, lie):
+    files = {
+        "asserts.py": ASSERTS,
+        "out.gold": "hello Ann\n",
+        "hello.py": "def greet(name):\n    return 'hi'\n",
+        **files,
+    }
+    # The bench plays an honest twin of each lie.
+    for honest in (False, True) if command == "make" and lie != ANY else (False,):
+        work = BUILT if honest else f"cat > hello.py <<'END'\n{lie}END"
+        loops.configure([{"role": "builder", "run": work}])
+        config = loops.project.own / "config.toml"
+        config.write_text(config.read_text().replace("test -e done", command))
+        for name, text in files.items():
+            loops.project.write(name, text)
+        loops.project.commit("a silent check")
+        loop_id = loops.new("--task", "greet by name")
+        loops.run("start", loop_id, code=0 if honest else 14)
+        if not honest:
+            assert "vacuous_tests" in [code for _, code in loops.holds(loop_id)]
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_a_loop_may_not_change_the_helper_of_a_judging_script(loops, honest):
+    empty = "printf 'def same(found, expected):\\n    pass\\n' > asserts.py"
+    loops.configure([{"role": "builder", "run": BUILT if honest else empty}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", "python3 check.py"))
+    loops.project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    loops.project.write("asserts.py", "def same(found, expected):\n    assert found == expected\n")
+    loops.project.write("check.py", "import hello\nfrom asserts import same\n\nsame(hello.greet('Ann'), 'hello Ann')\n")
+    loops.project.commit("a check with a helper")
+    loop_id = loops.new("--task", "greet by name", "--max-iterations", "2")
+    done = loops.project.run("loop", "start", loop_id)
+    assert (done.exit_code == 0) == honest, done.stdout
+    assert honest or "protected_changes" in [code for _, code in loops.holds(loop_id)]

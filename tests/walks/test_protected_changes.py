@@ -1,0 +1,184 @@
+"""Changes to protected files: a person signs all, some or none, and only a tree that the checks saw is delivered."""
+
+from __future__ import annotations
+
+import pytest
+from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare, refusal, status
+
+EXPECTS_HI = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hi'\n"
+EXPECTS_NAME = "sed -i \"s/'hi'/'hello Ann'/\" tests/test_hello.py"
+SETTINGS = '[project]\nsource = ["hello.py"]\n[risk]\nthreshold = 1.0\n'
+
+
+@pytest.fixture
+def built(project):
+    def build(work, *, check=CHECK, tests="", files=(), settings=SETTINGS, passes=True):
+        command = f'[project]\nsource = ["hello.py"]\ntest_command = "{tests}"\n[risk]\nthreshold = 1.0\n'
+        slices = [{**SLICE, "checks": [{"id": "C", "command": check}]}]
+        turns = [planner(slices=slices), {"role": "builder", "run": work}]
+        prepare(project, turns, settings=command if tests else settings)
+        for name, text in files:
+            project.write(name, text)
+        project.commit("its judges")
+        if passes:
+            project.at("built")
+        else:
+            project.at("approved")
+            project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
+
+    return build
+
+
+def deliver(project):
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+
+
+def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(project, built):
+    pytest_command = "python3 -m pytest -q -p no:cacheprovider"
+    work = f"{BUILT}; {EXPECTS_NAME}; echo 'all:' > Makefile; echo x > more.cfg"
+    files = [("tests/test_hello.py", EXPECTS_HI), ("tests/conftest.py", "import sys\nsys.path.insert(0, '.')\n")]
+    built(work, tests=pytest_command, files=files)
+    assert sorted(blockers(project, "review")) == [
+        "changed_test_tests/test_hello.py", "sealed_file_changed_Makefile", "sealed_file_changed_more.cfg"
+    ]  # fmt: skip
+
+    refused = refusal(project, "sign", "greet", "--protected", "Makefile")
+    assert refused["error"] == "protected_part_fails"
+    assert "test_greet" in refused["message"]
+    assert refusal(project, "sign", "greet", "--protected", "other/**")["error"] == "nothing_to_sign"
+    assert len(blockers(project, "review")) == 3, "nothing was signed"
+
+    runs = set((project.own / "runs").iterdir())
+    ok(project, "sign", "greet", "--protected", "tests/**", "--note", "greets by name now")
+    assert blockers(project, "review") == {}
+    assert set((project.own / "runs").iterdir()) > runs, "the checks ran on the new tree"
+    deliver(project)
+    assert "hello Ann" in (project.root / "tests" / "test_hello.py").read_text()
+    assert "hello {name}" in (project.root / "hello.py").read_text()
+    assert not (project.root / "Makefile").exists()
+    assert not (project.root / "more.cfg").exists()
+    assert status(project)["stage"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "signs", "open_codes"),
+    [
+        ("echo all: > Makefile", "echo '# done' >> hello.py", "--protected", []),
+        ("echo all: > Makefile", "echo '# done' >> hello.py", "--without-protected", []),
+        ("echo all: > Makefile", "echo more: >> Makefile", "--protected", ["sealed_file_changed_Makefile"]),
+    ],
+    ids=["signed", "left out", "another change"],
+)
+def test_a_decision_about_protected_changes_is_kept_while_they_stay_the_same(project, first, second, signs, open_codes):
+    turns = [planner(), {"role": "builder", "run": f"{BUILT}; {first}"}, {"role": "builder", "run": second}]
+    prepare(project, turns, settings=SETTINGS)
+    project.at("built")
+    assert list(blockers(project, "review")) == ["sealed_file_changed_Makefile"]
+    ok(project, "sign", "greet", signs, "--note", "looked at it")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet", "--verdict", "request-changes", "--rationale", "say that it is done")
+    ok(project, "approve", "greet", "--from", "review", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    assert list(blockers(project, "review")) == open_codes
+    if not open_codes:
+        deliver(project)
+        assert (project.root / "Makefile").exists() is (signs == "--protected")
+        assert "# done" in (project.root / "hello.py").read_text()
+
+
+FLAT = f"{BUILT}; echo 'WORD = 1' > words.py"
+
+
+def test_files_that_a_plan_asks_for_are_shown_bound_to_the_approval_and_approved_by_a_person_only(project):
+    prepare(project, [planner(scope_wanted=["words.py"]), {"role": "builder", "run": FLAT}], settings=SETTINGS)
+    said = project.at("planned").stdout
+    assert "the work may change words.py, which project.source does not allow" in said
+    assert status(project)["scope"] == {"planned": ["words.py"], "wanted": ["words.py"]}
+    policy = refusal(project, "autopilot", "greet", "--agent", "scripted")
+    assert "scope_wanted_words.py" in {one["code"] for one in policy["blockers"]}
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    path = next(project.own.rglob("slices.json"))
+    approved = path.read_text()
+    path.write_text(approved.replace('"words.py"', '"words.py", "Makefile"'))
+    assert "approval_void_build" in {
+        one["code"] for one in refusal(project, "build", "greet", "--agent", "scripted")["blockers"]
+    }
+    path.write_text(approved)
+    ok(project, "build", "greet", "--agent", "scripted")
+    assert blockers(project, "review") == {}, "no command more than without the file"
+    deliver(project)
+    assert (project.root / "words.py").is_file()
+
+
+ASKS = (
+    'mkdir -p $LOOPWRIGHT_DECISIONS; echo \'{"question": "A task needs a target.", "scope_wanted": ["Makefile"]}\' '
+    "> $LOOPWRIGHT_DECISIONS/one.json"
+)
+MAKES = f"{BUILT}; echo 'all:' > Makefile"
+
+
+@pytest.mark.parametrize(("answer", "codes"), [("yes", []), ("no", ["sealed_file_changed_Makefile"])])
+def test_a_builder_asks_for_files_outside_its_scope_and_a_person_answers(project, answer, codes):
+    turns = [planner(), {"role": "builder", "run": ASKS}, {"role": "builder", "run": MAKES}]
+    prepare(project, turns, settings=SETTINGS)
+    project.at("approved")
+    assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
+    asked = blockers(project, "review")["decision_required_D-1"]
+    assert "May the work change Makefile?" in asked["message"]
+    ok(project, "answer", "greet", "D-1", answer)
+    ok(project, "build", "greet", "--agent", "scripted")
+    assert list(blockers(project, "review")) == codes
+
+
+def test_a_loop_takes_the_answer_of_a_person_for_files_outside_its_scope(project):
+    test = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
+    settings = '[project]\nsource = ["hello.py"]\ntest_command = "python3 -m pytest -q -p no:cacheprovider"\n'
+    turns = [{"role": "builder", "run": ASKS}, {"role": "builder", "run": MAKES}]
+    prepare(project, turns, settings=settings)
+    project.write("test_hello.py", test)
+    project.commit("its test")
+    loop_id = ok(project, "loop", "new", "greet by name", "--agent", "scripted", "--task", "greet", "--json").json()[
+        "loop_id"
+    ]
+    assert project.run("loop", "start", loop_id).exit_code == 11
+    ok(project, "loop", "answer", loop_id, "D-1", "Yes")
+    done = project.run("loop", "resume", loop_id)
+    assert done.exit_code == 0, done.stdout + done.stderr
+
+
+TESTED = "python3 -m pytest -q -p no:cacheprovider --doctest-modules"
+GREETS = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
+OTHER = "import hello\n\n\ndef test_callable():\n    assert callable(hello.greet)\n"
+FILES = (
+    ("tests/test_hello.py", GREETS),
+    ("tests/test_other.py", OTHER),
+    ("tests/conftest.py", "import sys\nsys.path.insert(0, '.')\n"),
+)
+
+
+def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
+    moves = "git mv tests/test_hello.py tests/test_greeting.py"
+    renames = "sed -i s/test_callable/test_is_callable/ tests/test_other.py"
+    built(f"{BUILT}; {moves}; {renames}", check=TESTED, tests=TESTED, files=FILES)
+    assert blockers(project, "review") == {}, "no signature is needed"
+    proof = status(project)["requirements"][0]["proof"]
+    assert "1 test failed before and passes now; 1 of 1 earlier tests still pass" in proof
+    deliver(project)
+    assert (project.root / "tests" / "test_greeting.py").is_file()
+    assert not (project.root / "tests" / "test_hello.py").exists()
+
+
+def test_a_test_that_moved_to_where_no_runner_finds_it_is_missing(project, built):
+    built(f"{BUILT}; git mv tests/test_other.py tests/other.py", tests=TESTED, files=FILES, passes=False)
+    assert "tests_broken_1" in blockers(project, "review")
+
+
+def test_a_changed_doctest_is_a_changed_test(project, built):
+    hello = 'def greet(name):\n    """Greet.\n\n    >>> greet("Zoe")\n    \'hi\'\n    """\n    return "hi"\n'
+    work = "sed -i \"s/return .*/return f'hello {name}'/; s/^    'hi'/    'hello Zoe'/\" hello.py"
+    built(work, check=CHECK, tests=TESTED, files=[*FILES[1:], ("hello.py", hello)])
+    assert list(blockers(project, "review")) == ["changed_test_hello.py"]
+    ok(project, "sign", "greet", "--protected", "--note", "as the spec says")
+    assert blockers(project, "review") == {}

@@ -1,0 +1,102 @@
+"""Work that passes its checks and proves nothing: no change, checks that passed before, and results by old rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+from tests.walks.workflow_kit import BUILT, SLICE, blockers, ok, planner, prepare, refusal, status
+
+from loopwright.workflow import events as e
+from loopwright.workflow.facts import Gates
+from loopwright.workflow.store import WorkflowStore
+from loopwright.workspace.layout import Flavour, Layout
+
+PASSES_ANYWAY = {**SLICE, "checks": [{"id": "C", "command": "true", "regression": True}]}
+
+
+def build(project, run):
+    prepare(project, [planner(slices=[PASSES_ANYWAY]), {"role": "builder", "run": run}])
+    project.at("approved")
+    project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
+
+
+def test_an_empty_patch_opens_no_gate(project):
+    build(project, "true")
+    assert "nothing_changed" in blockers(project, "review")
+    assert refusal(project, "approve", "greet", "--from", "build", "--to", "review")["error"]
+
+
+def test_a_requirement_whose_check_passed_before_is_unproven_until_a_person_signs(project):
+    build(project, BUILT)
+    found = blockers(project, "review")
+    assert list(found) == ["unproven_requirement_REQ-1"]
+    assert "Greeting by name" in found["unproven_requirement_REQ-1"]["message"]
+    ok(project, "sign", "greet", "REQ-1", "--note", "I tried it")
+    assert blockers(project, "review") == {}
+    audit = json.loads((project.own / "workflows" / "greet" / "build-support" / "completion-audit.json").read_text())
+    (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
+    assert line["grade"] == "person"
+
+
+def test_the_grade_of_a_requirement_says_what_proves_it(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    project.at("built")
+    audit = json.loads((project.own / "workflows" / "greet" / "build-support" / "completion-audit.json").read_text())
+    (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
+    assert (line["grade"], line["proof"]) == ("command", "the command failed before and passes now")
+
+
+def test_autopilot_does_not_pass_an_unproven_requirement(project):
+    prepare(project, [planner(slices=[PASSES_ANYWAY]), {"role": "builder", "run": BUILT}])
+    spec = str(project.root.parent / "SPEC.md")
+    ok(project, "plan", "greet", "--direct", spec, "--agent", "scripted")
+    done = project.run("autopilot", "greet", "--agent", "scripted")
+    assert done.exit_code != 0
+    assert status(project)["stage"] == "build"
+    assert "unproven_requirement_REQ-1" in blockers(project, "review")
+
+
+def test_work_that_was_judged_by_older_rules_is_judged_again(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    project.at("built")
+    layout = Layout(project.root, Flavour.UNIFIED, project.home)
+    with WorkflowStore(layout, lambda: datetime.now(UTC), Gates()).changing("greet") as opened:
+        older = replace(opened.workflow.verification, rules=1)
+        opened.apply(e.WorkVerified(verification=older), "tool")
+    assert "judging_rules_changed" in blockers(project, "review")
+    assert "judging_rules_changed" in blockers(project, "done")
+
+
+NEW_TEST = """\
+import unittest
+
+import hello
+
+
+class Bye(unittest.TestCase):
+    def test_bye(self):
+        self.assertEqual(hello.bye("Ann"), "bye Ann")
+"""
+SAYS_BYE = (
+    "printf '\\n\\ndef bye(name):\\n    return \"bye \" + name\\n' >> hello.py; mkdir -p tests; "
+    f"touch tests/__init__.py; cat > tests/test_bye.py <<'END'\n{NEW_TEST}END"
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [f"{sys.executable} -m pytest -q -p no:cacheprovider tests/test_bye.py", "python3 -m unittest -q tests.test_bye"],
+)
+def test_a_check_may_name_a_test_that_the_work_is_to_write(project, command):
+    check = {**SLICE, "checks": [{"id": "C", "command": command}]}
+    prepare(project, [planner(slices=[check]), {"role": "builder", "run": SAYS_BYE}])
+    project.at("built")
+    assert blockers(project, "review") == {}
+    audit = json.loads((project.own / "workflows" / "greet" / "build-support" / "completion-audit.json").read_text())
+    (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
+    assert line["grade"] == "tests"
+    assert line["proof"].startswith("1 test failed before and passes now")
