@@ -149,6 +149,9 @@ def _demonstrate_loop(demo: Demo, newest: Path) -> str:
     demo.type("loop", "start", loop_id)
     demo.narrate("Validation failed, debugging confirmed the cause, and the fix passed. These runs are evidence, too:")
     demo.type("verify")
+    demo.narrate("Keep the loop's work: now all of the project's tests pass.")
+    demo.git("apply", str(own / "loops" / f"{loop_id}.progress" / "changes.patch"))
+    demo.git("commit", "-q", "-a", "-m", "Take a last line without a newline")
     return loop_id
 
 
@@ -194,7 +197,7 @@ def main() -> None:
     demo.narrate("Where to look:")
     print(f"  the project          {demo.project}")
     print(f"  the last run         {newest}/summary.md, evidence.json, logs/")
-    print(f"  the change, to apply git -C {demo.project} apply {newest}/changes.patch")
+    print(f"  the first change     {newest}/changes.patch")
     print(f"  what the agent said  {own}/turns/")
     print(f"  the workflow         {own}/workflows/count/, plans/, changes/archive/ and specs/")
     print(f"  the loop             {own}/loops/{loop_id}.json, .events.ndjson and .progress/")

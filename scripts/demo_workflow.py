@@ -46,7 +46,7 @@ _SLICE = {
 _SCRIPT = """#!/bin/sh
 # Adds up the prices on standard input, one per line; with --count, prints their number.
 sum=0 count=0
-while read -r price; do sum=$((sum + price)) count=$((count + 1)); done
+while read -r price || [ -n "$price" ]; do sum=$((sum + price)) count=$((count + 1)); done
 if [ "$1" = --count ]; then echo "$count"; else echo "$sum"; fi
 """
 _TURNS = [
@@ -97,7 +97,6 @@ def demonstrate_workflow(demo: Stage) -> None:
     """An idea, a question, a plan, a false claim, a review, the end, and the updated specs."""
     own = demo.project / ".loopwright"
     (own / "turns.yaml").write_text(json.dumps({"turns": _TURNS}), encoding="utf-8")
-    demo.git("checkout", "-q", ".")
     demo.narrate("The whole path from an idea. An agent asks about what is unclear; only a person answers.")
     demo.type("clarify", "count", "--idea", "total.sh should also say how many prices there are")
     demo.type("answer", "count", "A-1", "no, an empty line is not a price")
