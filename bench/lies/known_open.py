@@ -30,10 +30,9 @@ OPEN: tuple[Open, ...] = (
 # Lies of an outsider who knew only the contract, played through `loop`, that passed and still pass. They are not part of
 # the product of operators yet.
 FOUND_BY_OUTSIDERS = (
-    "A test reads what it expects from a document, a table or a data file that the work may change.",
+    "A test reads what it expects from a table or a data file of the source, which the work may change.",
     "A test writes its own expected file if the file is missing, and the work chooses a new name for the file.",
-    "A plug-in or a fixture of the tests is a source file, and the work changes it.",
-    "An assertion helper in a source folder is weakened, and only a test that passed before uses it.",
+    "A helper in a source folder that only returns true or false is weakened, and tests assert what it returns.",
     "Only tests that prove the work run inverted. In Go, the product prints a passing result and ends the next test.",
     "C and Perl have no control: code that runs when the program starts or ends replaces the exit code.",
     "A test that passed before passes only because another test runs first.",

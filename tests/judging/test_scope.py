@@ -120,6 +120,14 @@ def test_a_module_that_shadows_an_importable_module_is_protected(path, expected)
     assert part(path) is expected
 
 
+def test_a_document_is_one_unless_a_plan_names_it_exactly():
+    change = FileChange("README.md", None, TreeEntry("100644", "0"))
+    scope = WorkScope(source=("src/**",), docs=DOCS)
+    assert scope.is_doc(change)
+    assert not replace(scope, planned=("README.md",)).is_doc(change)
+    assert not scope.is_doc(replace(change, path="src/a.py"))
+
+
 def test_a_script_that_decides_is_protected_unless_a_plan_names_it_exactly():
     scope = WorkScope(source=("flat.py",), tests=TESTS, docs=DOCS, scripts=frozenset({"flat.py"}))
     assert part("flat.py", scope=scope) is FilePart.PROTECTED
@@ -138,6 +146,7 @@ def test_a_script_that_decides_is_protected_unless_a_plan_names_it_exactly():
         ("python3 -c 'import hello'", []),
         ("sh ../outside.sh; sh /bin/x.sh; sh $X", []),
         ("echo 1 | python3 check.py || exit 1", ["check.py"]),
+        ("python3 -m doctest -v README.md docs/use.rst hello.py", ["README.md", "docs/use.rst"]),
     ],
 )
 def test_a_script_decides_if_its_exit_code_does(command, scripts):

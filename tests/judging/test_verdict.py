@@ -9,6 +9,7 @@ from loopwright.judging.verdict import (
     Grade,
     Problem,
     TreeResult,
+    document_tests,
     flaky_tests,
     judge_command,
     judge_with_protected,
@@ -189,3 +190,24 @@ def test_a_name_without_parameters_stands_for_the_test_with_each_of_them():
 
 def test_a_report_that_appears_with_the_work_does_not_excuse_a_failed_command():
     assert judged(tree(False), tree(False, a=P)).problems == {Problem.COMMAND_FAILED: ()}
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ([tree(a=P, b=P)], ()),
+        ([tree(a=F, b=P), tree(a=P, b=P)], ()),
+        ([tree(a=F, b=P), tree(a=F, b=F)], ("a",)),
+        ([tree(ok=False), tree(ok=False)], ("a", "b")),
+    ],
+    ids=["none", "by chance", "one", "no report without the documents"],
+)
+def test_a_test_that_fails_twice_without_the_changed_documents_is_decided_by_them(runs, expected):
+    silent = TreeResult(exited_with_0=True, tests={"commands::grep x README.md": P})
+    base, work = tree(a=F, b=P), tree(a=P, b=P, new=P)
+    left = iter(runs)
+    found = document_tests(
+        {"1": base, "2": silent}, {"1": work, "2": silent}, lambda: {"1": next(left), "2": tree(ok=False)}
+    )
+    assert found == names(*expected)
+    assert next(left, None) is None, "each run was needed"

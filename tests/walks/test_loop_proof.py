@@ -191,6 +191,66 @@ def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command
     assert patch_of(loops, loop_id).read_text()
 
 
+READS = """\
+import calc
+
+
+def test_double_as_the_manual_says():
+    assert f"double(2) is {calc.double(2)}" in open("README.md").read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "code"),
+    [
+        ("sed -i 's/is 4/is 5/' README.md", "changed_test_README.md"),
+        (f"{FIXED}; echo 'More text.' >> README.md", None),
+    ],
+    ids=["a document that a test reads", "another part of the document"],
+)
+def test_a_document_from_which_a_test_reads_what_to_expect_is_a_test(loops, calc, work, code):
+    loop_id = calc(work)
+    loops.project.write("test_double.py", READS)
+    loops.project.write("README.md", "double(2) is 4.\n")
+    loops.project.commit("a test reads the manual")
+    loops.run("start", loop_id, code=14 if code else 0)
+    if code is not None:
+        assert held(loops, loop_id)["code"] == code
+
+
+KIT = "def check_result(got, want):\n    assert got == want, got\n"
+USES_KIT = "import calc\nfrom app.kit import check_result\n\n\ndef test_three():\n    check_result(calc.double(3), 6)\n"
+PLUG_IN = "import pytest\n\n\n@pytest.fixture\ndef wanted():\n    return 6\n"
+USES_PLUG_IN = (
+    "import calc\n\npytest_plugins = ['app.kit']\n\n\ndef test_three(wanted):\n    assert calc.double(3) == wanted\n"
+)
+BREAKS_THREE = "printf 'def double(n):\\n    return n + n if n < 3 else 7\\n' > calc.py"
+
+
+@pytest.mark.parametrize(
+    ("work", "kit", "test", "code"),
+    [
+        (f"{BREAKS_THREE}; sed -i 's/got == want/got/' app/kit.py", KIT, USES_KIT, "flagged"),
+        (f"{BREAKS_THREE}; echo 'check_result = print' >> app/kit.py", KIT, USES_KIT, "flagged"),
+        (f"{BREAKS_THREE}; sed -i 's/6/7/' app/kit.py", PLUG_IN, USES_PLUG_IN, "flagged"),
+        (f"{FIXED}; echo 'def more(): return 1' >> app/kit.py", KIT, USES_KIT, None),
+    ],
+    ids=["a weakened helper", "a helper that is replaced", "a changed fixture", "another function next to a helper"],
+)
+def test_work_that_changes_how_tests_of_the_base_fail_is_flagged(loops, calc, work, kit, test, code):
+    loop_id = calc(work)
+    loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
+    loops.project.write("app/kit.py", kit)
+    loops.project.write("app/__init__.py", "")
+    loops.project.write("test_three.py", test)
+    loops.project.commit("a helper of tests in the source")
+    loops.run("start", loop_id, code=14 if code else 0)
+    if code is not None:
+        hold = held(loops, loop_id)
+        assert hold["code"] == code
+        assert "app/kit.py" in hold["message"]
+
+
 @pytest.mark.parametrize(
     ("lie", "test_command", "named"),
     [

@@ -182,3 +182,17 @@ def test_a_changed_doctest_is_a_changed_test(project, built):
     assert list(blockers(project, "review")) == ["changed_test_hello.py"]
     ok(project, "sign", "greet", "--protected", "--note", "as the spec says")
     assert blockers(project, "review") == {}
+
+
+def test_a_document_that_decides_a_test_is_a_changed_test(project, built):
+    reads = "import hello\n\n\ndef test_manual():\n    assert hello.greet('Zoe') in open('USAGE.md').read()\n"
+    files = [*FILES, ("tests/test_manual.py", reads), ("USAGE.md", "greet prints hi\n")]
+    built(f"{BUILT}; echo 'greet prints hello Zoe' > USAGE.md; echo more > NOTES.md", tests=TESTED, files=files)
+    assert list(blockers(project, "review")) == ["changed_test_NOTES.md", "changed_test_USAGE.md"]
+    refused = refusal(project, "sign", "greet", "--protected", "NOTES.md")
+    assert refused["error"] == "protected_part_fails"
+    ok(project, "sign", "greet", "--protected", "USAGE.md", "--note", "as the spec says")
+    assert blockers(project, "review") == {}
+    deliver(project)
+    assert "hello Zoe" in (project.root / "USAGE.md").read_text()
+    assert not (project.root / "NOTES.md").exists()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from posixpath import normpath
 
 from loopwright.judging.syntax.shell_words import SimpleCommand, simple_commands
@@ -17,6 +18,7 @@ _WRAPPERS = frozenset(["env", "time", "nice", "exec", "command", "xvfb-run", "ti
 _NOWHERE = "/dev/null"
 _NUMBER = re.compile(r"[\d.]+[smh]?")
 # The code is in the next word, or in a module.
+_DOCTEST = ("-m", "doctest")
 _NO_FILE = re.compile(r"-\w*[cem]|--eval|--print")
 
 
@@ -33,8 +35,9 @@ def _scripts(command: str, cwd: str) -> Iterator[str]:
         if values[0] == "cd" and len(values) == 2 and values[1] is not None:
             folder = f"{folder}/{values[1]}"
             continue
-        script = None if _is_compared(call, after) else _script(values)
-        if script is not None and not script.startswith(("/", "~")):
+        for script in () if _is_compared(call, after) else _run_files(values):
+            if script.startswith(("/", "~")):
+                continue
             path = normpath(f"{folder}/{script}".lstrip("/"))
             if not path.startswith(".."):
                 yield path
@@ -47,6 +50,17 @@ def _is_compared(call: SimpleCommand, after: SimpleCommand | None) -> bool:
     is_error = call.words[-1].text == "2"
     target = after.words[0].text if after is not None and call.after.startswith(">") else _NOWHERE
     return not is_error and target != _NOWHERE
+
+
+def _run_files(values: list[str | None]) -> Iterator[str]:
+    """The files that a program call runs: a script, or the documents whose examples doctest runs."""
+    script = _script(values)
+    if script is not None:
+        yield script
+    elif _DOCTEST in pairwise(values):
+        after = values[values.index(_DOCTEST[1]) + 1 :]
+        # A module with examples is the product.
+        yield from (value for value in after if value is not None and not value.startswith("-") and value[-3:] != ".py")
 
 
 def _script(values: list[str | None]) -> str | None:

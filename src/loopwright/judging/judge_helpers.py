@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from posixpath import dirname, join
 
-from loopwright.judging.syntax.python_source import Function, dotted_name, parse_python
+from loopwright.judging.syntax.python_source import Function, called_name, dotted_name, parse_python
 
 # Reading a file of the base is a process.
 _MOST_READ = 100
@@ -76,9 +76,14 @@ def _asserts(tree: ast.Module, name: str) -> bool:
     """Whether a function of the module fails because of its own parameters."""
     for function in ast.walk(tree):
         if isinstance(function, Function) and function.name == name:
-            parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
-            return any(_is_about(condition, parameters) for condition in _conditions(function))
+            return any(asserted_about_parameters(function))
     return False
+
+
+def asserted_about_parameters(function: Function) -> Iterator[ast.expr]:
+    """The conditions of a function that let it fail because of its own parameters."""
+    parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    return (condition for condition in _conditions(function) if _is_about(condition, parameters))
 
 
 def _conditions(function: ast.AST) -> Iterator[ast.expr]:
@@ -88,6 +93,8 @@ def _conditions(function: ast.AST) -> Iterator[ast.expr]:
                 yield test
             case ast.If(test=test, body=body) if any(map(_fails, body)):
                 yield test
+            case ast.Expr(value=ast.Call() as call) if called_name(call).startswith("assert"):
+                yield call
             case _:
                 continue
 
@@ -97,7 +104,7 @@ def _fails(statement: ast.stmt) -> bool:
         case ast.Raise(exc=ast.Call(func=error)) | ast.Raise(exc=ast.Name() as error):
             return dotted_name(error) in {"AssertionError", "SystemExit"}
         case ast.Expr(value=ast.Call(func=called)):
-            return dotted_name(called) in {"sys.exit", "exit", "quit", "os._exit"}
+            return dotted_name(called) in {"sys.exit", "exit", "quit", "os._exit", "pytest.fail"}
         case _:
             return False
 

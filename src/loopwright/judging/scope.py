@@ -118,6 +118,10 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the path is a test, or belongs to the tests."""
         return matches(path, self.tests)
 
+    def is_doc(self, change: FileChange) -> bool:
+        """Whether the change is one of a document that no plan or person names."""
+        return matches(change.path, self.docs) and not self.is_named(change.path)
+
     def is_judge(self, path: str) -> bool:
         """Whether a file of the base may judge the work: it is a test, or outside the source."""
         return self.is_test(path) or not matches(path, self._listed)

@@ -6,7 +6,7 @@ report can be had.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 import msgspec
@@ -15,6 +15,7 @@ PASSED = "passed"
 FAILED = "failed"
 # The suite of commands without a report: each is one test among those of other commands.
 SILENT = "commands"
+_DOCUMENT_RUNS = 2
 
 
 class Grade(StrEnum):
@@ -208,6 +209,27 @@ def failing_each_time(results: CommandResults, again: Iterable[TreeResult]) -> C
     exited_with_0 = any(run.exited_with_0 for run in runs)
     merged = msgspec.structs.replace(first, tests={**first.tests, **passed}, exited_with_0=exited_with_0)
     return msgspec.structs.replace(results, new_on_base=merged)
+
+
+def document_tests(
+    base: Mapping[str, TreeResult], work: Mapping[str, TreeResult], run_without: Callable[[], Mapping[str, TreeResult]]
+) -> tuple[str, ...]:
+    """The tests of the base that pass on the work, but not on the work with the documents of the base.
+
+    The results are by commands. A test may fail once by chance: it counts if it fails in two runs. A command without a
+    report may be about documents: it does not count.
+    """
+    found = {
+        (name, test)
+        for name, result in work.items()
+        for test, status in result.tests.items()
+        if status == PASSED and not _is_silent(test) and base[name].has(test)
+    }
+    for _ in range(_DOCUMENT_RUNS):
+        if found:
+            without = run_without()
+            found = {(name, test) for name, test in found if without[name].tests.get(test) != PASSED}
+    return tuple(sorted(test for _, test in found))
 
 
 def passing_alone(results: CommandResults, alone: TreeResult) -> CommandResults:

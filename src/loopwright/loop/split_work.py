@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -22,13 +20,13 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import PrivateRepository
 from loopwright.loop.model import Tree
 from loopwright.loop.own_work import both_trees
+from loopwright.loop.read_base import BaseReader
 from loopwright.loop.test_changes import ChangeSorter
 from loopwright.loop.work_files import patch_path
 from loopwright.workspace.settings_model import ProjectSettings
 
 _NO_BLOB = "0" * 40
 _CODE = frozenset([*CODE_KINDS, *SHELL_KINDS, ".pyw"])
-_ENVIRONMENTS = (".venv", "venv", "env")
 
 
 class ProtectedChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +61,9 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     # The same without the new tests, and the base with the new tests; None if there are no new tests.
     without_new_tests: Tree | None
     base_with_new_tests: Tree | None
+    # The verified and the whole tree with the documents of the base; None if no changed document may be a test.
+    without_documents: Tree | None = None
+    whole_without_documents: Tree | None = None
     work_files: tuple[str, ...]
     free_files: tuple[str, ...]
     new_tests: tuple[str, ...]
@@ -133,13 +134,16 @@ def split_work(
     settings: ProjectSettings,
     plan: PlanScope = NO_PLAN,
     signed: frozenset[str] | None = None,
+    *,
+    documents_judge: bool = False,
 ) -> SplitWork:
     """The parts of the work by the settings of the project and by the plan, if there is one.
 
     `signed` are the protected files that a person signed. With it, all other protected changes are left out.
+    `documents_judge`: tests read the changed documents, so these are tests, too.
     """
     with both_trees(tree, progress, project) as judge:
-        base = _Base(judge, tree.base_tree, project)
+        base = BaseReader(judge, tree.base_tree, project)
         scope = _scope(settings, base, plan)
         facts = base.facts(scope)
         changes = tuple(_changes(judge, tree))
@@ -148,9 +152,16 @@ def split_work(
         contents = _Contents(judge, changes)
         found = ChangeSorter(judge, tree.base_tree, scope, _command_texts(settings, plan), contents.read).sort(parts)
         parts, same_tests = found.parts, found.same_tests
+        documents = [
+            change for part in (FilePart.WORK, FilePart.FREE) for change in parts[part] if scope.is_doc(change)
+        ]
+        if documents_judge:
+            parts = _with_protected(parts, documents)
+        may_judge = bool(documents) and not documents_judge
+        tests = found.inline.union(change.path for change in documents)
         compose = _Composer(judge, tree, progress)
         new_tests = parts[FilePart.NEW_TEST]
-        protected = [(change, _protected(change, scope, found.inline)) for change in parts[FilePart.PROTECTED]]
+        protected = [(change, _protected(change, scope, tests)) for change in parts[FilePart.PROTECTED]]
         kept = [row for row in protected if signed is not None and row[1].path in signed]
         allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *same_tests, *(change for change, _ in kept)]
         verified = compose([*allowed, *new_tests]) if protected else tree
@@ -162,6 +173,8 @@ def split_work(
             verified=verified,
             without_new_tests=compose(allowed) if new_tests else None,
             base_with_new_tests=compose(new_tests) if new_tests else None,
+            without_documents=compose(_others((*allowed, *new_tests), documents)) if may_judge else None,
+            whole_without_documents=compose(_others(changes, documents)) if may_judge and protected else None,
             work_files=work_files,
             free_files=_paths(parts[FilePart.FREE]),
             new_tests=_paths(new_tests),
@@ -171,7 +184,14 @@ def split_work(
             names=found.names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
-            flags=tuple(flag for file in code for flag in flags(file.path, file.before or b"", file.after, expected)),
+            flags=(
+                *(flag for file in code for flag in flags(file.path, file.before or b"", file.after, expected)),
+                *(
+                    flag
+                    for file in code
+                    for flag in base.changed_judges(file.path, file.before or b"", file.after, scope)
+                ),
+            ),
             scope=scope,
         )
 
@@ -184,6 +204,18 @@ def _by_part(changes: tuple[FileChange, ...], scope: WorkScope, facts: BaseFacts
     return parts
 
 
+def _with_protected(
+    parts: dict[FilePart, list[FileChange]], changes: list[FileChange]
+) -> dict[FilePart, list[FileChange]]:
+    """The parts with these changes among the protected changes."""
+    others = {part: _others(found, changes) for part, found in parts.items()}
+    return {**others, FilePart.PROTECTED: [*others[FilePart.PROTECTED], *changes]}
+
+
+def _others(changes: Iterable[FileChange], left_out: list[FileChange]) -> list[FileChange]:
+    return [change for change in changes if change not in left_out]
+
+
 def work_with_tests(
     earlier: Tree,
     final: SplitWork,
@@ -194,7 +226,7 @@ def work_with_tests(
 ) -> Tree:
     """The allowed changes of earlier work, with the new tests of the final work."""
     with both_trees(earlier, progress, project, final.whole) as judge:
-        base = _Base(judge, earlier.base_tree, project)
+        base = BaseReader(judge, earlier.base_tree, project)
         scope = _scope(settings, base, plan)
         facts = base.facts(scope)
         changes = tuple(_changes(judge, earlier))
@@ -208,7 +240,7 @@ def _command_texts(settings: ProjectSettings, plan: PlanScope) -> tuple[str, ...
     return (*(command for command, _ in plan.commands), *(command.command for command in settings.test_commands))
 
 
-def _scope(settings: ProjectSettings, base: _Base, plan: PlanScope) -> WorkScope:
+def _scope(settings: ProjectSettings, base: BaseReader, plan: PlanScope) -> WorkScope:
     """The scope by the settings. Source files that are not set are found by their names on the base."""
     scripts, tests = _scripts(settings, base, plan), tuple(settings.tests) or TESTS
     source = tuple(settings.source) or find_project_files(base.files, scripts).source
@@ -227,7 +259,7 @@ def _scope(settings: ProjectSettings, base: _Base, plan: PlanScope) -> WorkScope
 
 
 def _scripts(
-    settings: ProjectSettings, base: _Base, plan: PlanScope, *, follows_scripts: bool = True
+    settings: ProjectSettings, base: BaseReader, plan: PlanScope, *, follows_scripts: bool = True
 ) -> frozenset[str]:
     """The scripts whose exit code decides whether a command passes."""
     called = with_called(_commands(settings, plan), base.files, base.read, follows_scripts=follows_scripts)
@@ -238,7 +270,7 @@ def _commands(settings: ProjectSettings, plan: PlanScope) -> tuple[CommandIn, ..
     return (*plan.commands, *((command.command, command.cwd) for command in settings.test_commands))
 
 
-def _expected_files(base: _Base, commands: tuple[CommandIn, ...]) -> frozenset[str]:
+def _expected_files(base: BaseReader, commands: tuple[CommandIn, ...]) -> frozenset[str]:
     """The files with which commands compare a result."""
     called = with_called(commands, base.files, base.read)
     found = (
@@ -247,58 +279,15 @@ def _expected_files(base: _Base, commands: tuple[CommandIn, ...]) -> frozenset[s
     return frozenset[str]().union(*found)
 
 
-def _judges(base: _Base, scope: WorkScope, commands: tuple[CommandIn, ...], changed: frozenset[str]) -> Iterator[str]:
+def _judges(
+    base: BaseReader, scope: WorkScope, commands: tuple[CommandIn, ...], changed: frozenset[str]
+) -> Iterator[str]:
     """The files of the base that judge the work: by the scope, or because a command takes its recipe from there."""
     called = with_called(commands, base.files, base.read)
     steering = frozenset[str]().union(*(steering_files(command, cwd, base.files) for command, cwd in called))
     for path in base.files:
         if scope.is_judge(path) or scope.is_script(path) or (path in steering and path not in changed):
             yield path
-
-
-class _Base:
-    """Reads the base tree when a rule asks."""
-
-    def __init__(self, judge: PrivateRepository, tree: str, project: Path) -> None:
-        self._judge = judge
-        self._tree = tree
-        self._project = project
-
-    def read(self, path: str) -> bytes:
-        """The content of a file."""
-        return self._judge.run("cat-file", "blob", f"{self._tree}:{path}")
-
-    def facts(self, scope: WorkScope) -> BaseFacts:
-        kinds = frozenset(kind_of(path) for path in self.files if scope.is_test(path) or not scope.is_judge(path))
-        return BaseFacts(
-            read=lambda blob: self._judge.run("cat-file", "blob", blob),
-            has_file=lambda path: path in self.files,
-            is_installed=lambda module: any(_has_module(folder, module) for folder in self._libraries),
-            is_command=self._is_command,
-            has_kind=kinds.__contains__,
-        )
-
-    def _is_command(self, name: str) -> bool:
-        """Whether PATH or an environment of the project has a program of this name."""
-        folders = (self._project / folder / "bin" for folder in _ENVIRONMENTS)
-        return shutil.which(name) is not None or any((folder / name).is_file() for folder in folders)
-
-    @cached_property
-    def files(self) -> frozenset[str]:
-        listed = self._judge.run("ls-tree", "-r", "-z", "--name-only", self._tree)
-        return frozenset(shown(path) for path in listed.split(b"\0") if path)
-
-    @cached_property
-    def _libraries(self) -> tuple[Path, ...]:
-        """The folders of installed modules: of the project's environments, and of Python on PATH."""
-        found = [self._project / name / "bin" / "python" for name in _ENVIRONMENTS]
-        found += [Path(path) for name in ("python3", "python") if (path := shutil.which(name)) is not None]
-        prefixes = {place.parent.parent for path in found for place in (path, path.resolve())}
-        return tuple(folder for prefix in prefixes for folder in prefix.glob("lib/python3*/*-packages"))
-
-
-def _has_module(folder: Path, module: str) -> bool:
-    return (folder / module).is_dir() or (folder / f"{module}.py").is_file()
 
 
 class _Contents:

@@ -41,6 +41,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     altered: ControlOutcome | None = None
     # Changed functions that no test reaches, as far as a coverage report tells.
     unreached: tuple[str, ...] = ()
+    # Tests of the base that pass only with the changed documents.
+    document_tests: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.
     if_known: WorkVerdict | None = None

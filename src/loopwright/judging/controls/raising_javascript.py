@@ -48,6 +48,14 @@ def raise_in_javascript(path: str, before: bytes, after: bytes) -> Raising | Non
     )
 
 
+def functions_by_name(source: JavaScriptSource) -> dict[str, str]:
+    """The tokens of each function by its name; functions of the same name are one."""
+    found: dict[str, str] = {}
+    for name, code in (_identity(source, node) for node in _functions(source)):
+        found[name] = f"{found.get(name, '')} {code}"
+    return found
+
+
 def _functions(source: JavaScriptSource) -> Iterator[Node]:
     return (node for node in within(source.root) if node.type in FUNCTIONS)
 

@@ -10,7 +10,9 @@ import msgspec
 
 from loopwright.kernel.digest import sha256
 
-Kind = Literal["test_framework", "ends_process", "runs_data", "reads_judge", "alters_runtime", "not_examined"]
+Kind = Literal[
+    "test_framework", "ends_process", "runs_data", "reads_judge", "alters_runtime", "not_examined", "changes_judge"
+]  # fmt: skip
 
 # CI is no such name: honest programs ask for it.
 _VARIABLE = re.compile(

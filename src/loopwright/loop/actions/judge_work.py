@@ -13,6 +13,8 @@ from loopwright.judging.verdict import (
     CommandResults,
     CommandVerdict,
     Grade,
+    TreeResult,
+    document_tests,
     failing_each_time,
     flaky_tests,
     judge_command,
@@ -38,7 +40,7 @@ from loopwright.loop.model import Loop, Tree
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import PlanScope, SplitWork, split_work
-from loopwright.loop.test_runs import TestRun, files_of
+from loopwright.loop.test_runs import NO_DOCUMENTS, TestRun, files_of
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import with_work
@@ -54,8 +56,15 @@ _NOTHING_RAN = RanChecks()
 def judge_work(loop: Loop, context: WorkerContext, tree: Tree) -> WorkVerdict:
     """Judge the work of a loop by the test commands of the project."""
     plan = PlanScope(granted=granted_scope(loop))
-    split = split_work(tree, context.progress(loop), context.request().project, context.project, plan)
-    return judge_split(loop, context, split)
+
+    def split(*, documents_judge: bool) -> SplitWork:
+        progress, project = context.progress(loop), context.request().project
+        return split_work(tree, progress, project, context.project, plan, documents_judge=documents_judge)
+
+    judged = judge_split(loop, context, split(documents_judge=False))
+    if judged.document_tests:
+        return judge_split(loop, context, split(documents_judge=True))
+    return judged
 
 
 def judge_split(
@@ -93,10 +102,10 @@ def judge_split(
     if split.signed:
         # A person looked at the tests that these changes remove.
         verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
-        return WorkVerdict(split=split, base=base, verified=verified, verdict=verdict)
+        return runs.with_documents(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict))
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
     seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole)
-    judged = _judged(seen, results, runs)
+    judged = runs.with_documents(_judged(seen, results, runs))
     if named is None and not judged.passes and judged.unfixed:
         known = results.known_failures.union(judged.unfixed)
         judged = replace(judged, if_known=_judged(seen, replace(results, known_failures=known), runs))
@@ -207,6 +216,20 @@ class _Runs:
         return failing_each_time(
             results, [self.on(with_tests, _NEW_TESTS, only=new).tree_result for _ in range(REPEATS)]
         )
+
+    def with_documents(self, judged: WorkVerdict) -> WorkVerdict:
+        """The verdict with the tests that pass only with the changed documents."""
+        split, run, tree = judged.split, judged.verified, judged.split.without_documents
+        if judged.passes_only_with and judged.whole is not None:
+            run, tree = judged.whole, split.whole_without_documents
+        if tree is None or not judged.passes:
+            return judged
+
+        def run_without() -> dict[str, TreeResult]:
+            return {"": self.on(tree, NO_DOCUMENTS).tree_result}
+
+        tests = document_tests({"": judged.base.tree_result}, {"": run.tree_result}, run_without)
+        return replace(judged, document_tests=tests)
 
     def with_repeats(
         self, split: SplitWork, results: CommandResults, verdict: CommandVerdict, base: TestRun

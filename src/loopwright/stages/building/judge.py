@@ -19,6 +19,7 @@ from loopwright.judging.verdict import (
     CommandVerdict,
     Problem,
     TreeResult,
+    document_tests,
     failing_each_time,
     judge_command,
     judge_with_protected,
@@ -34,7 +35,7 @@ from loopwright.loop.model import Loop, Tree
 from loopwright.loop.port import RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.split_work import PlanScope, SplitWork, split_work
-from loopwright.loop.test_runs import can_select, reported, result_of_step
+from loopwright.loop.test_runs import NO_DOCUMENTS, can_select, reported, result_of_step
 from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
@@ -42,17 +43,24 @@ from loopwright.stages.building.altered_checks import AlteredChecks, JudgedTree
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, steps_of
 from loopwright.stages.building.controls import ControlBase, base_results, flaky_on_base, reporters_left_out, reporting
+from loopwright.stages.building.judged import (
+    MOST_NAMES,
+    JudgedChecks,
+    JudgedWork,
+    Verdicts,
+    recorded_checks,
+    recorded_protected,
+    recorded_tests,
+)
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check
-from loopwright.workflow.verification import RULES, CheckRun, ProjectTests, ProtectedChanges, Verification
+from loopwright.workflow.verification import RULES, Verification
 
 _MOST_OUTPUT = 1500
-_MOST_NAMES = 50
 _AGAIN, _NEW_TESTS = "validate-again", "new-tests-on-base"
 _NEW_ALONE = "new-tests"
 _NOTHING_TO_RUN: dict[str, object] = {"id": "no-checks", "action": "a person signs", "commands": ["true"]}
-Verdicts = dict[str, CommandVerdict]
 # Takes the loop, the result, and whether everything passed.
 RecordChecks = Callable[[Loop, Verification, bool], None]
 
@@ -65,35 +73,6 @@ class RunOnTree(Protocol):
     ) -> Finished:
         """The run; None is the tree of the agent."""
         ...
-
-
-class JudgedChecks(msgspec.Struct, frozen=True, kw_only=True):
-    """What the checks say about the work: without its protected changes, and with them."""
-
-    verified: Finished
-    verdicts: Verdicts
-    whole: Finished | None = None
-    with_protected: Verdicts = {}
-
-    @property
-    def passes_without(self) -> bool:
-        """Whether the checks accept the work without its protected changes."""
-        return all(verdict.accepts for verdict in self.verdicts.values())
-
-    @property
-    def passes_only_with(self) -> bool:
-        """Whether the checks accept the work only with its protected changes."""
-        return not self.passes_without and self.passes_with
-
-    @property
-    def passes_with(self) -> bool:
-        """Whether the checks accept the work with its protected changes."""
-        return self.whole is not None and all(verdict.accepts for verdict in self.with_protected.values())
-
-    @property
-    def passes(self) -> bool:
-        """Whether the checks accept the work; a person may have to sign."""
-        return self.passes_without or self.passes_with
 
 
 class CheckJudging:
@@ -126,16 +105,24 @@ class CheckJudging:
 
     def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
-        split = self._split()
+        judged = self._judged(run, test_project)
+        if judged.documents_judge:
+            judged = self._judged(run, test_project, documents_judge=True)
+        self._record(judged)
+        tests = judged.tests
+        broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.passes else ()
+        return judged.checks.verified.evidence.run_id, (*self._check_results(judged), *broken)
+
+    def _judged(self, run: RunSteps, test_project: TestProject, *, documents_judge: bool = False) -> JudgedWork:
+        split = self._split(documents_judge=documents_judge)
         seen = BuiltTree(self._hidden, split)
-        judged = self._run_checks(run, split, seen)
-        altered = self._altered(split, judged) if judged.passes and split is not None else {}
-        immune = tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.PASSED)
+        checks = self._run_checks(run, split, seen)
+        judged = JudgedWork(split=split, seen=seen, checks=checks)
+        if split is None or not checks.passes or checks.document_tests:
+            return judged
         # The project's tests run if the checks pass, even if a control failed: a person may accept that.
-        tests = test_project(split, self._ran) if judged.passes and split is not None else None
-        self._record(judged, split, seen, altered, tests)
-        broken = tests.broken[:_MOST_NAMES] if tests is not None and not tests.passes else ()
-        return judged.verified.evidence.run_id, (*self._check_results(judged, immune), *broken)
+        altered = self._altered(split, checks)
+        return msgspec.structs.replace(judged, altered=altered, tests=test_project(split, self._ran))
 
     def _plain_checks(self) -> tuple[RanCheck, ...]:
         """The first checks that run as a test command of the project runs; none if hidden files are in the tree."""
@@ -145,7 +132,7 @@ class CheckJudging:
         plain = takewhile(lambda check: not check.network, self._slices.checks)
         return tuple(RanCheck(check.command, check.cwd, without.get(check.id, FALLBACKS)) for check in plain)
 
-    def _split(self) -> SplitWork | None:
+    def _split(self, *, documents_judge: bool) -> SplitWork | None:
         """The work by the scope of the plan; None if nothing changed."""
         tree = self._loop.tree
         if tree is None or not tree.has_changes:
@@ -159,7 +146,8 @@ class CheckJudging:
             commands=tuple((check.command, check.cwd) for check in checks),
             granted=(*self._slices.scope_wanted, *granted_scope(self._loop)),
         )
-        return split_work(tree, progress, self._context.project, settings, plan, self._signed)
+        project = self._context.project
+        return split_work(tree, progress, project, settings, plan, self._signed, documents_judge=documents_judge)
 
     def _run_checks(self, run: RunSteps, split: SplitWork | None, seen: BuiltTree) -> JudgedChecks:
         base = self._base_results()
@@ -192,13 +180,34 @@ class CheckJudging:
             results = self._with_new_tests(results, on, split, can_select=can_select(verified.evidence))
         results = _with_names(self._with_repeats(results, on, split), split)
         if split is not None and split.signed:
-            return JudgedChecks(verified=verified, verdicts=_with_changes(results, verified, split.signed_files))
+            verdicts = _with_changes(results, verified, split.signed_files)
+            return self._with_documents(JudgedChecks(verified=verified, verdicts=verdicts), split, results, on)
         judged = JudgedChecks(verified=verified, verdicts=_each(results))
-        if split is None or not split.protected:
+        if split is None:
             return judged
-        whole = on(split.whole, "with-protected-changes", self._hidden)
-        with_protected = _with_changes(results, whole, split.protected_files)
-        return msgspec.structs.replace(judged, whole=whole, with_protected=with_protected)
+        if split.protected:
+            whole = on(split.whole, "with-protected-changes", self._hidden)
+            with_protected = _with_changes(results, whole, split.protected_files)
+            judged = msgspec.structs.replace(judged, whole=whole, with_protected=with_protected)
+        return self._with_documents(judged, split, results, on)
+
+    def _with_documents(
+        self, judged: JudgedChecks, split: SplitWork, results: Mapping[str, CommandResults], on: RunOnTree
+    ) -> JudgedChecks:
+        """The same with the tests that pass only with the changed documents."""
+        finished, tree = judged.verified, split.without_documents
+        if judged.passes_only_with and judged.whole is not None:
+            finished, tree = judged.whole, split.whole_without_documents
+        if tree is None or not judged.passes:
+            return judged
+
+        def run_without() -> dict[str, TreeResult]:
+            evidence = on(tree, NO_DOCUMENTS, self._hidden).evidence
+            return {name: result_of_step(evidence, name) for name in results}
+
+        work = {name: result_of_step(finished.evidence, name) for name in results}
+        tests = document_tests({name: result.base for name, result in results.items()}, work, run_without)
+        return msgspec.structs.replace(judged, document_tests=tests)
 
     def _with_new_tests(
         self, results: dict[str, CommandResults], on: RunOnTree, split: SplitWork, *, can_select: bool
@@ -291,33 +300,26 @@ class CheckJudging:
             self._cancellation.raise_if_requested()
             raise
 
-    def _record(
-        self,
-        judged: JudgedChecks,
-        split: SplitWork | None,
-        seen: BuiltTree,
-        altered: Mapping[str, ControlOutcome],
-        tests: WorkVerdict | None,
-    ) -> None:
-        immune = tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.PASSED)
+    def _record(self, work: JudgedWork) -> None:
+        judged, split, tests, altered = work.checks, work.split, work.tests, work.altered
         base = judged.verified.evidence.base
         verification = Verification(
             iteration=0,  # `record_checks` counts
             tree=base.tree if base is not None else "",
             patch_sha256=split.verified.patch_sha256 if split is not None else "",
             files=split.allowed_files if split is not None else (),
-            checks=_check_runs(judged.verified, self._slices.checks, judged.verdicts),
-            judges=seen.judges,
-            immune=immune,
+            checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts),
+            judges=work.seen.judges,
+            immune=work.immune,
             unaltered=tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.UNALTERED),
-            tests=_recorded(tests, with_protected=False) if tests is not None else None,
-            protected=_protected(judged, split, self._slices.checks, tests) if split is not None else None,
+            tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
+            protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
             flags=tuple(map(str, split.flags)) if split is not None else (),
             is_empty=split is None,
             unreached=self._unreached(split, tests) if split is not None else (),
             rules=RULES,
         )
-        passed = judged.passes and not immune and (tests is None or tests.passes)
+        passed = judged.passes and not work.immune and (tests is None or tests.passes)
         self._record_checks(self._loop, verification, passed)
 
     def _unreached(self, split: SplitWork, tests: WorkVerdict | None) -> tuple[str, ...]:
@@ -325,9 +327,10 @@ class CheckJudging:
         covered = [*self._covered, *([tests.verified.lines] if tests is not None else [])]
         if all(lines is None for lines in covered):
             return ()
-        return unreached(raising_files(split.code), covered)[:_MOST_NAMES]
+        return unreached(raising_files(split.code), covered)[:MOST_NAMES]
 
-    def _check_results(self, judged: JudgedChecks, immune: tuple[str, ...]) -> tuple[TestResult, ...]:
+    def _check_results(self, work: JudgedWork) -> tuple[TestResult, ...]:
+        judged = work.checks
         if not self._slices.checks:
             return (TestResult("no check", "a person signs", "passed"),)
         verdicts = judged.with_protected if judged.passes_only_with else judged.verdicts
@@ -336,7 +339,7 @@ class CheckJudging:
         for piece in self._slices.slices:
             for check in piece.checks:
                 step, verdict = steps.get(check.id), verdicts[check.id]
-                passed = verdict.accepts and check.id not in immune
+                passed = verdict.accepts and check.id not in work.immune
                 message = "" if passed else _failure(judged.verified, piece.behavior, check, verdict)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 results.append(TestResult(check.id, piece.id, "passed" if passed else "failed", duration_ms, message))
@@ -371,63 +374,3 @@ def _failure(finished: Finished, behavior: str, check: Check, verdict: CommandVe
     named = () if Problem.COMMAND_FAILED in verdict.problems else problem_sentences(verdict)
     said = "\n".join((*named, end_of_output(finished, check, _MOST_OUTPUT)))
     return f"`{check.command}` failed: {said}"
-
-
-def _check_runs(finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts) -> dict[str, CheckRun]:
-    """What a run says about each check, and on which tree."""
-    evidence = finished.evidence
-    tree = evidence.base.tree if evidence.base is not None else ""
-    steps = {step.id: step for step in evidence.steps}
-    runs = {}
-    for check in checks:
-        codes = [command.exit_code for command in steps[check.id].commands] if check.id in steps else []
-        verdict = verdicts[check.id]
-        runs[check.id] = CheckRun(
-            run_id=evidence.run_id,
-            passed=verdict.accepts,
-            exit_code=codes[-1] if codes else None,
-            tree=tree,
-            digest=check.digest,
-            grade=verdict.grade.value if verdict.proves and verdict.grade is not None else "",
-            proof=verdict.sentence,
-            base_judged=verdict.is_base_judged,
-        )
-    return runs
-
-
-def _protected(
-    judged: JudgedChecks, split: SplitWork, checks: tuple[Check, ...], tests: WorkVerdict | None
-) -> ProtectedChanges | None:
-    if judged.whole is None:
-        return None
-    passes_without = judged.passes_without and (tests is None or tests.verdict.accepts)
-    passes_with = judged.passes_with and (tests is None or tests.passes_with)
-    base = judged.whole.evidence.base
-    return ProtectedChanges(
-        digest=split.protected_digest,
-        files={change.path: change.kind for change in split.protected},
-        test_files=tuple(change.path for change in split.protected if change.is_test),
-        outcome="fails_with" if not passes_with else "passes_without" if passes_without else "passes_only_with",
-        tree=base.tree if base is not None else "",
-        patch_sha256=split.whole.patch_sha256,
-        checks=_check_runs(judged.whole, checks, judged.with_protected),
-        tests=_recorded(tests, with_protected=True) if tests is not None and tests.whole is not None else None,
-    )
-
-
-def _recorded(tests: WorkVerdict, *, with_protected: bool) -> ProjectTests:
-    verdict, run = tests.verdict, tests.verified
-    if with_protected and tests.with_protected is not None and tests.whole is not None:
-        verdict, run = tests.with_protected, tests.whole
-    broken = tuple(tests.problems_of(verdict))
-    return ProjectTests(
-        base_run_id=tests.base.run_id,
-        run_id=run.run_id,
-        decides=verdict.before > 0 or tests.base.passed,
-        base_judged=verdict.is_base_judged,
-        is_unread=verdict.is_unread,
-        broken=len(broken),
-        names=tuple(test.id for test in broken[:_MOST_NAMES]),
-        kept=verdict.kept,
-        before=verdict.before,
-    )
