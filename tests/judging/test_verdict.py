@@ -9,10 +9,11 @@ from loopwright.judging.verdict import (
     Grade,
     Problem,
     TreeResult,
-    document_tests,
+    doubtful_tests,
     flaky_tests,
     judge_command,
     judge_with_protected,
+    unstable_tests,
 )
 
 P, F, S, X = "passed", "failed", "skipped", "xfailed"
@@ -108,7 +109,7 @@ def test_a_new_test_proves_only_if_it_fails_on_the_base():
     failing = judged(base, work, new_on_base=tree(False, n=F), new_on_work=tree(False, a=P, n=F))
     assert failing.problems == {Problem.NEW_TESTS_FAILING: names("n")}
     skipped = judged(base, work, new_on_base=tree(n=S), new_on_work=tree(a=P, n=S))
-    assert not skipped.accepts
+    assert not skipped.proves
 
 
 def test_a_new_test_whose_file_cannot_be_loaded_on_the_base_fails_there():
@@ -200,14 +201,44 @@ def test_a_report_that_appears_with_the_work_does_not_excuse_a_failed_command():
         ([tree(a=F, b=P), tree(a=F, b=F)], ("a",)),
         ([tree(ok=False), tree(ok=False)], ("a", "b")),
     ],
-    ids=["none", "by chance", "one", "no report without the documents"],
+    ids=["none", "by chance", "one", "no report without them"],
 )
-def test_a_test_that_fails_twice_without_the_changed_documents_is_decided_by_them(runs, expected):
+def test_a_test_that_fails_twice_without_doubtful_changes_needs_them(runs, expected):
     silent = TreeResult(exited_with_0=True, tests={"commands::grep x README.md": P})
     base, work = tree(a=F, b=P), tree(a=P, b=P, new=P)
     left = iter(runs)
-    found = document_tests(
+    found = doubtful_tests(
         {"1": base, "2": silent}, {"1": work, "2": silent}, lambda: {"1": next(left), "2": tree(ok=False)}
     )
     assert found == names(*expected)
     assert next(left, None) is None, "each run was needed"
+
+
+@pytest.mark.parametrize(("counts_silent", "expected"), [(False, ()), (True, ("C",))])
+def test_a_command_without_a_report_needs_doubtful_changes_only_if_tests_moved(counts_silent, expected):
+    base, work = tree(ok=False), tree()
+    assert doubtful_tests({"C": base}, {"C": work}, lambda: {"C": base}, counts_silent=counts_silent) == expected
+
+
+def test_a_skipped_test_of_a_file_that_could_not_be_loaded_does_not_have_to_pass():
+    base = TreeResult(exited_with_0=False, tests={"t.py": F})
+    assert judged(base, tree(a=P, b=S)).proving == names("a")
+    assert judged(base, tree(a=P, b=F)).problems == {Problem.TESTS_FAILING: names("b")}
+    assert Problem.TESTS_FAILING in judged(base, tree(a=S)).problems
+
+
+def test_a_test_that_not_every_run_on_the_base_has_does_not_count():
+    base, again = tree(a=F, b1=P), tree(a=F, b2=P)
+    assert unstable_tests((base, again)) == frozenset(names("b1", "b2"))
+    assert unstable_tests((base, tree(a=F, b1=P))) == frozenset()
+    assert unstable_tests((base, TreeResult(exited_with_0=False, tests={"u.py::a": P}))) == frozenset(), "other files"
+    work = tree(a=P, b3=P)
+    assert judged(base, work).problems == {Problem.TESTS_BROKEN: names("b1")}
+    assert judged(base, work, unstable=unstable_tests((base, again))).proves
+
+
+def test_a_new_test_that_is_skipped_does_not_block_and_proves_nothing():
+    base, work = tree(ok=False, a=F), tree(a=P)
+    seen = judged(base, work, new_on_base=tree(ok=False, a=F, n=S), new_on_work=tree(a=P, n=S))
+    assert seen.accepts
+    assert seen.proving == names("a")

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from loopwright.agents.port import AGENT_MARK
+from loopwright.loop import events as e
 
 # None of these commands names a report: the first two report by the environment, the last ignores PYTHONPATH.
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
@@ -216,6 +217,91 @@ def test_a_document_from_which_a_test_reads_what_to_expect_is_a_test(loops, calc
     loops.run("start", loop_id, code=14 if code else 0)
     if code is not None:
         assert held(loops, loop_id)["code"] == code
+
+
+CASES = """\
+import pathlib
+
+import calc
+
+
+def test_cases():
+    for case in pathlib.Path(__file__).parent.glob("cases/*.txt"):
+        number, result = map(int, case.read_text().split())
+        assert calc.double(number) == result
+"""
+FIXTURE = "import pytest\n\n\n@pytest.fixture\ndef wanted():\n    return {result}\n"
+ASKS = "import calc\n\n\ndef test_wanted(wanted):\n    assert calc.double(2) == wanted\n"
+
+
+@pytest.mark.parametrize(
+    ("work", "files"),
+    [
+        (
+            "git mv tests/cases/two.txt tests/two.txt",
+            {"tests/test_cases.py": CASES, "tests/cases/two.txt": "2 4\n", "tests/cases/zero.txt": "0 0\n"},
+        ),
+        (
+            "git mv tests/strict/test_wanted.py tests/test_wanted.py",
+            {
+                "tests/strict/test_wanted.py": ASKS,
+                "tests/strict/conftest.py": FIXTURE.format(result=4),
+                "tests/conftest.py": FIXTURE.format(result=5),
+            },
+        ),
+    ],
+    ids=["data of a test", "a test, to other fixtures"],
+)
+def test_a_move_after_which_a_test_asks_for_less_is_a_change(loops, calc, work, files):
+    loop_id = calc(f"{work}; echo '# moved' >> calc.py", test_command=f"PYTHONPATH=. {PYTEST} tests")
+    for name, text in files.items():
+        loops.project.write(name, text)
+    loops.project.commit("more tests")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"].startswith("changed_test_tests/")
+
+
+DETECTS = """\
+import pathlib
+
+import calc
+
+if ", 4)" not in pathlib.Path("test_double.py").read_text():
+    calc.double = None
+
+
+def test_nothing():
+    assert calc.double is not print
+"""
+EQUALS = (
+    "printf 'class Any(int):\\n    def __eq__(self, other):\\n        return other == other\\n"
+    "def double(n):\\n    return n and Any(n)\\n' > calc.py"
+)
+
+
+def test_a_new_test_does_not_run_when_earlier_tests_are_inverted(loops, calc, tmp_path):
+    (tmp_path / "new.py").write_text(DETECTS)
+    loop_id = calc(f"{EQUALS}; cp {tmp_path / 'new.py'} test_a_new.py")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == "vacuous_tests"
+
+
+EQUALS_FOR_THREE = (
+    "printf 'class Any(int):\\n    def __eq__(self, other):\\n        return other == other\\n"
+    "def double(n):\\n    return Any(n) if n == 3 else n + n\\n' > calc.py"
+)
+
+
+def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc):
+    loop_id = calc(EQUALS_FOR_THREE, test_command=UNITTEST, more=("--max-iterations", "2"))
+    loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
+    loops.project.write("test_three.py", TEST.format(name="three", n=3, result=6))
+    loops.project.commit("more tests")
+    loops.run("start", loop_id, code=12)
+    (recorded,) = loops.events(loop_id, e.ValidationRecorded)
+    (failed,) = [result for result in recorded.validation.results if result.status == "failed"]
+    assert failed.test_name == "test_three"
+    assert "also passes with a changed expectation now" in failed.error_message
 
 
 KIT = "def check_result(got, want):\n    assert got == want, got\n"

@@ -196,3 +196,13 @@ def test_a_document_that_decides_a_test_is_a_changed_test(project, built):
     deliver(project)
     assert "hello Zoe" in (project.root / "USAGE.md").read_text()
     assert not (project.root / "NOTES.md").exists()
+
+
+def test_a_tree_on_which_its_check_failed_is_not_delivered(project, built, tmp_path):
+    breaks = "import hello\n\nhello.other = None\n\n\ndef test_new():\n    assert hello.greet('Ann') == 'hello Ann'\n"
+    other = "import hello\n\n\ndef test_other():\n    assert hello.other is not None\n"
+    (tmp_path / "new.py").write_text(breaks)
+    work = f"{BUILT}; echo 'other = 1' >> hello.py; cp {tmp_path / 'new.py'} tests/test_a.py; echo all: > Makefile"
+    files = [*FILES, ("tests/test_other.py", other), ("hello.py", "other = 1\n\n\ndef greet(name):\n    return 'hi'\n")]
+    built(work, check=TESTED, files=files, passes=False)
+    assert "verification_failed" in blockers(project, "review")

@@ -23,9 +23,9 @@ _RESULTS = (None, "STEP_FAILED")
 _SETUP = "+"
 # Runs that show which tests are flaky, after the first run.
 REPEATS = 2
-# Exit codes of a shell for a program that can't be started, and the first for a program that a signal ended.
+# Exit codes of a shell for a program that can't be started, and for a program that a signal ended.
 _NOT_STARTED = (126, 127)
-_SIGNALS = 129
+_SIGNALS = range(129, 193)
 
 
 def key_on_tree(depends_on: str, commit: str | None, tree: str, *, is_exact: bool = True) -> str:
@@ -73,7 +73,8 @@ def came_to_its_end(step: StepRecord) -> bool:
 
 
 def _ended(command: CommandRecord) -> bool:
-    return command.ending == "exited" and 0 <= command.exit_code < _SIGNALS and command.exit_code not in _NOT_STARTED
+    code = command.exit_code
+    return command.ending == "exited" and code >= 0 and code not in _NOT_STARTED and code not in _SIGNALS
 
 
 def _renamed(evidence: Evidence, step_ids: tuple[str, ...]) -> Evidence | None:

@@ -66,8 +66,14 @@ def with_new_names(results: CommandResults, names: Names) -> CommandResults:
     every = dict(sorted({**names, **_as_modules(names)}.items(), key=lambda row: -len(row[0])))
     base = replace(results.base, tests={_now(test, every): status for test, status in results.base.tests.items()})
     named = tuple(_now(test, every) for test in results.named) if results.named is not None else None
-    known, flaky = (frozenset(_now(test, every) for test in tests) for tests in (results.known_failures, results.flaky))
-    return replace(results, base=base, named=named, known_failures=known, flaky=flaky)
+    sets = (results.known_failures, results.flaky, results.unstable)
+    known, flaky, unstable = (frozenset(_now(test, every) for test in tests) for tests in sets)
+    return replace(results, base=base, named=named, known_failures=known, flaky=flaky, unstable=unstable)
+
+
+def old_name(test: str, names: Names) -> str:
+    """The name that a test had before the work."""
+    return _now(test, {now: was for was, now in {**names, **_as_modules(names)}.items()})
 
 
 def _as_modules(names: Names) -> dict[str, str]:

@@ -13,9 +13,12 @@ import msgspec
 
 PASSED = "passed"
 FAILED = "failed"
+_RAN = (PASSED, FAILED)
 # The suite of commands without a report: each is one test among those of other commands.
 SILENT = "commands"
-_DOCUMENT_RUNS = 2
+# The name that stands for a command without a report.
+WHOLE_COMMAND = ""
+_DOUBTFUL_RUNS = 2
 
 
 class Grade(StrEnum):
@@ -34,6 +37,7 @@ class Problem(StrEnum):
     TESTS_BROKEN = "tests_broken"
     TESTS_FAILING = "tests_failing"
     NEW_TESTS_FAILING = "new_tests_failing"
+    TESTS_WEAKENED = "tests_weakened"
     COMMAND_FAILED = "command_failed"
     NOTHING_RAN = "nothing_ran"
 
@@ -51,6 +55,12 @@ class TreeResult(msgspec.Struct, frozen=True, kw_only=True):
     def has(self, test: str) -> bool:
         """Whether the report has the test, or its file because that could not be loaded."""
         return test in self.tests or self.is_failing(test)
+
+    def passing(self, *, is_silent: bool) -> frozenset[str]:
+        """The tests that passed. Commands without a report count if `is_silent`."""
+        tests = (test for test, status in self.tests.items() if status == PASSED)
+        found = frozenset(test for test in tests if is_silent or not _is_silent(test))
+        return found | {WHOLE_COMMAND} if is_silent and not self.tests and self.exited_with_0 else found
 
     def is_failing(self, test: str) -> bool:
         """Whether a test failed, or could not be loaded because its file failed."""
@@ -75,6 +85,8 @@ class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
     known_failures: frozenset[str] = frozenset()
     # Tests that have both results on the base: see `flaky_tests`.
     flaky: frozenset[str] = frozenset()
+    # Tests that not every run on the base has: their names depend on the time, for example. They do not count.
+    unstable: frozenset[str] = frozenset()
     # More runs on the work. A flaky test has to pass in one of them; a test that is not flaky on the base in `work`.
     repeated: tuple[TreeResult, ...] = ()
 
@@ -82,10 +94,6 @@ class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a test passes on the work."""
         trees = (self.work, *self.repeated) if test in self.flaky else (self.work,)
         return any(tree.tests.get(test) == PASSED for tree in trees)
-
-
-# Among flaky tests: a command without a report.
-WHOLE_COMMAND = ""
 
 
 def flaky_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
@@ -101,12 +109,30 @@ def flaky_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
     return frozenset(flaky)
 
 
+def unstable_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
+    """The tests that a run on the base lacks, although it has other tests of the same file."""
+    ended = [run.tests for run in runs if run.ended]
+    files = [{_file_of(test) for test in tests} for tests in ended]
+    return frozenset(
+        test
+        for test in frozenset[str]().union(*ended)
+        if any(_file_of(test) in known and test not in tests for known, tests in zip(files, ended, strict=True))
+    )
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
 class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a command accepts the work, and what the command proves about the work."""
 
     problems: dict[Problem, tuple[str, ...]] = {}
     # Tests that failed before the work and pass now.
     proving: tuple[str, ...] = ()
+    # The new tests among these, and whether the command can't run without new tests.
+    new: tuple[str, ...] = ()
+    names_new_tests: bool = False
     grade: Grade | None = None
     # Tests that passed before the work and pass now, and all that passed before.
     kept: int = 0
@@ -114,6 +140,21 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     is_base_judged: bool = True
     # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
     is_unread: bool = False
+
+    @property
+    def by_earlier_tests(self) -> CommandVerdict | None:
+        """The verdict as far as it rests on tests of the base; None if it rests on new tests only."""
+        earlier = tuple(test for test in self.proving if test not in self.new)
+        if self.names_new_tests or (self.proving and not earlier):
+            return None
+        return msgspec.structs.replace(self, proving=earlier, new=())
+
+    @property
+    def by_new_tests(self) -> CommandVerdict | None:
+        """The verdict as far as it rests on new tests; None if it does not."""
+        if not self.new and not self.names_new_tests:
+            return None
+        return self if self.names_new_tests else msgspec.structs.replace(self, proving=self.new)
 
     @property
     def accepts(self) -> bool:
@@ -158,10 +199,11 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge_command(results: CommandResults) -> CommandVerdict:
     """The verdict of one command."""
-    results = _with_its_tests(results)
-    if results.base.tests or results.work.tests or (results.new_on_work is not None and results.new_on_work.tests):
-        return _by_tests(results)
-    return _by_exit_code(results)
+    judged = _with_its_tests(results)
+    has_tests = judged.base.tests or judged.work.tests or (judged.new_on_work is not None and judged.new_on_work.tests)
+    verdict = _by_tests(judged) if has_tests else _by_exit_code(judged)
+    new = tuple(test for test in verdict.proving if not results.base.has(test))
+    return msgspec.structs.replace(verdict, new=new, names_new_tests=results.names_new_tests)
 
 
 def _with_its_tests(results: CommandResults) -> CommandResults:
@@ -170,7 +212,7 @@ def _with_its_tests(results: CommandResults) -> CommandResults:
     if not results.names_new_tests or base is None or work is None or not base.tests:
         return results
     # The run on the base may have been of the new tests alone. unittest reports a missing module as a failed test.
-    before = _judged(results.base).tests.items()
+    before = _judged(results).tests.items()
     known = {test: status for test, status in before if status == PASSED or test in work.tests}
     base = msgspec.structs.replace(base, tests=known | dict(base.tests))
     return msgspec.structs.replace(results, base=base, work=work, new_on_base=None, names_new_tests=False)
@@ -211,25 +253,31 @@ def failing_each_time(results: CommandResults, again: Iterable[TreeResult]) -> C
     return msgspec.structs.replace(results, new_on_base=merged)
 
 
-def document_tests(
-    base: Mapping[str, TreeResult], work: Mapping[str, TreeResult], run_without: Callable[[], Mapping[str, TreeResult]]
+def doubtful_tests(
+    base: Mapping[str, TreeResult],
+    work: Mapping[str, TreeResult],
+    run_without: Callable[[], Mapping[str, TreeResult]],
+    old_name: Callable[[str], str] = str,
+    *,
+    counts_silent: bool = False,
 ) -> tuple[str, ...]:
-    """The tests of the base that pass on the work, but not on the work with the documents of the base.
+    """The tests of the base that pass on the work, but not on the work without its doubtful changes.
 
     The results are by commands. A test may fail once by chance: it counts if it fails in two runs. A command without a
-    report may be about documents: it does not count.
+    report may be about documents: it counts only if tests moved.
     """
     found = {
-        (name, test)
+        (name, old)
         for name, result in work.items()
-        for test, status in result.tests.items()
-        if status == PASSED and not _is_silent(test) and base[name].has(test)
+        for test in result.passing(is_silent=counts_silent)
+        if test == WHOLE_COMMAND or base[name].has(old_name(test))
+        for old in (old_name(test),)
     }
-    for _ in range(_DOCUMENT_RUNS):
+    for _ in range(_DOUBTFUL_RUNS):
         if found:
             without = run_without()
-            found = {(name, test) for name, test in found if without[name].tests.get(test) != PASSED}
-    return tuple(sorted(test for _, test in found))
+            found = {(name, test) for name, test in found if test not in without[name].passing(is_silent=True)}
+    return tuple(sorted(test or name for name, test in found))
 
 
 def passing_alone(results: CommandResults, alone: TreeResult) -> CommandResults:
@@ -247,7 +295,7 @@ def judge_with_protected(results: CommandResults, whole: TreeResult, protected: 
     kept: dict[str, str] = {}
     for test, status in base.tests.items():
         after = whole.tests.get(test)
-        if not _is_in(test, protected) or after in (PASSED, FAILED):
+        if not _is_in(test, protected) or after in _RAN:
             kept[test] = status
         elif after is not None:
             # A failing test does not pass because it is skipped.
@@ -266,13 +314,13 @@ def _is_in(test: str, files: frozenset[str]) -> bool:
 
 
 def _by_tests(results: CommandResults) -> CommandVerdict:
-    base, work = _judged(results.base), results.work
+    base, work = _judged(results), results.work
     problems: dict[Problem, tuple[str, ...]] = {}
     if base.tests and not work.tests:
         problems[Problem.REPORT_MISSING] = ()
     elif not work.ended or (results.new_on_work is not None and not results.new_on_work.ended):
         problems[Problem.REPORT_INCOMPLETE] = ()
-    elif not {PASSED, FAILED} & {*work.tests.values(), *(results.new_on_work or work).tests.values()}:
+    elif not {*_RAN} & {*work.tests.values(), *(results.new_on_work or work).tests.values()}:
         problems[Problem.NOTHING_RAN] = ()
     passed_before = [test for test, status in base.tests.items() if status == PASSED]
     broken = tuple(test for test in passed_before if not results.passes_now(test))
@@ -330,9 +378,13 @@ def _by_exit_code(results: CommandResults) -> CommandVerdict:
     return CommandVerdict(grade=Grade.COMMAND if fails_before else None, is_base_judged=results.base.ended)
 
 
-def _judged(base: TreeResult) -> TreeResult:
+def _judged(results: CommandResults) -> TreeResult:
     """The base as it counts: a run that ended early counts as no tests."""
-    return base if base.ended else TreeResult(exited_with_0=False, ended=False)
+    base = results.base
+    if not base.ended:
+        return TreeResult(exited_with_0=False, ended=False)
+    tests = {test: status for test, status in base.tests.items() if test not in results.unstable}
+    return msgspec.structs.replace(base, tests=tests)
 
 
 def _required_tests(results: CommandResults, base: TreeResult) -> list[str]:
@@ -351,16 +403,19 @@ def _all_named(named: tuple[str, ...], base: TreeResult) -> Iterator[str]:
 
 def _tests_of(name: str, work: TreeResult) -> list[str]:
     """The test of this name; the tests of the file, if the name is a file that is loaded now."""
-    inside = [] if name in work.tests else [test for test in work.tests if _contains(name, test)]
-    return inside or [name]
+    if name in work.tests:
+        return [name]
+    # A test of such a file may be skipped on this machine.
+    return [test for test, status in work.tests.items() if status in _RAN and _contains(name, test)] or [name]
 
 
 def _new_tests(results: CommandResults, base: TreeResult) -> dict[str, bool]:
-    """Tests that the base does not have, and whether each passes."""
+    """Tests that the base does not have, and whether each passes. A skipped test says nothing."""
     now = results.new_on_work
     if now is None:
         return {}
-    return {test: status == PASSED for test, status in now.tests.items() if test not in base.tests}
+    new = ((test, status) for test, status in now.tests.items() if test not in base.tests)
+    return {test: status == PASSED for test, status in new if status in _RAN}
 
 
 def _is_unexplained(tree: TreeResult) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from loopwright.judging.controls.called_expectations import in_command, may_call
@@ -117,6 +118,10 @@ class InvertedTests(Observer):
         else:
             passes = result.exited_with_0
         return ControlOutcome.PASSED if passes else ControlOutcome.FAILED
+
+    def passing(self, tests: Iterable[str], result: TreeResult) -> tuple[str, ...]:
+        """The tests that passed although their expectation was changed."""
+        return tuple(test for test in tests if result.tests.get(test) == PASSED and self._covers(test))
 
     def _limited(self, path: str, inverted: Inverted) -> bytes:
         if not path.endswith(".py"):

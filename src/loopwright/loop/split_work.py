@@ -15,6 +15,7 @@ from loopwright.judging.flags import Flag, flags
 from loopwright.judging.judge_helpers import judge_helpers
 from loopwright.judging.project_files import CODE_KINDS, DOCS, SHELL_KINDS, TESTS, find_project_files, only_product
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
+from loopwright.judging.verdict import CommandVerdict
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import PrivateRepository
@@ -61,9 +62,10 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     # The same without the new tests, and the base with the new tests; None if there are no new tests.
     without_new_tests: Tree | None
     base_with_new_tests: Tree | None
-    # The verified and the whole tree with the documents of the base; None if no changed document may be a test.
-    without_documents: Tree | None = None
-    whole_without_documents: Tree | None = None
+    # The verified and the whole tree without doubtful changes: documents, and tests that moved. These changes are
+    # free only if the tests of the base pass without them. None without such changes.
+    without_doubtful: Tree | None = None
+    whole_without_doubtful: Tree | None = None
     work_files: tuple[str, ...]
     free_files: tuple[str, ...]
     new_tests: tuple[str, ...]
@@ -111,6 +113,17 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
         return digest_of([[change.path, change.before, change.after] for change in self.protected])
 
 
+def control_trees(split: SplitWork, verdict: CommandVerdict) -> Iterator[tuple[Tree, CommandVerdict]]:
+    """The trees on which the tests that prove something are altered. New tests must not run with earlier tests."""
+    if split.without_new_tests is None:
+        yield split.verified, verdict
+        return
+    if (earlier := verdict.by_earlier_tests) is not None:
+        yield split.without_new_tests, earlier
+    if (new := verdict.by_new_tests) is not None:
+        yield split.verified, new
+
+
 class PlanScope(msgspec.Struct, frozen=True, kw_only=True):
     """What a plan says about the files of the work."""
 
@@ -135,12 +148,12 @@ def split_work(
     plan: PlanScope = NO_PLAN,
     signed: frozenset[str] | None = None,
     *,
-    documents_judge: bool = False,
+    sign_doubtful: bool = False,
 ) -> SplitWork:
     """The parts of the work by the settings of the project and by the plan, if there is one.
 
     `signed` are the protected files that a person signed. With it, all other protected changes are left out.
-    `documents_judge`: tests read the changed documents, so these are tests, too.
+    `sign_doubtful`: tests of the base need the doubtful changes to pass, so these are protected changes, too.
     """
     with both_trees(tree, progress, project) as judge:
         base = BaseReader(judge, tree.base_tree, project)
@@ -151,13 +164,14 @@ def split_work(
         parts = _by_part(changes, scope, facts)
         contents = _Contents(judge, changes)
         found = ChangeSorter(judge, tree.base_tree, scope, _command_texts(settings, plan), contents.read).sort(parts)
-        parts, same_tests = found.parts, found.same_tests
+        parts, same_tests, names = found.parts, found.same_tests, found.names
         documents = [
             change for part in (FilePart.WORK, FilePart.FREE) for change in parts[part] if scope.is_doc(change)
         ]
-        if documents_judge:
-            parts = _with_protected(parts, documents)
-        may_judge = bool(documents) and not documents_judge
+        doubtful = [*documents, *same_tests]
+        if sign_doubtful:
+            parts, same_tests, names = _with_protected(parts, doubtful), [], {}
+        has_doubts = bool(doubtful) and not sign_doubtful
         tests = found.inline.union(change.path for change in documents)
         compose = _Composer(judge, tree, progress)
         new_tests = parts[FilePart.NEW_TEST]
@@ -173,15 +187,15 @@ def split_work(
             verified=verified,
             without_new_tests=compose(allowed) if new_tests else None,
             base_with_new_tests=compose(new_tests) if new_tests else None,
-            without_documents=compose(_others((*allowed, *new_tests), documents)) if may_judge else None,
-            whole_without_documents=compose(_others(changes, documents)) if may_judge and protected else None,
+            without_doubtful=compose(_others((*allowed, *new_tests), doubtful)) if has_doubts else None,
+            whole_without_doubtful=compose(_others(changes, doubtful)) if has_doubts and protected else None,
             work_files=work_files,
             free_files=_paths(parts[FilePart.FREE]),
             new_tests=_paths(new_tests),
             protected=tuple(change for _, change in protected) if signed is None else (),
             signed=tuple(change for _, change in kept),
             same_tests=_paths(same_tests),
-            names=found.names,
+            names=names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
             flags=(

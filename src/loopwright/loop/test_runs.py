@@ -16,8 +16,8 @@ from loopwright.judging.verdict import SILENT, TreeResult
 
 COMMAND = "the test command"
 SUITE = "tests"
-# The name of a run on the work with the documents of the base.
-NO_DOCUMENTS = "without-documents"
+# The name of a run on the work without its doubtful changes.
+WITHOUT_DOUBTFUL = "without-doubtful-changes"
 
 
 class TestRun(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ _SENTENCES = {
     Problem.TESTS_BROKEN: "passed before your work and does not pass now",
     Problem.TESTS_FAILING: "failed before your work and does not pass now",
     Problem.NEW_TESTS_FAILING: "is new and does not pass",
+    Problem.TESTS_WEAKENED: "also passes with a changed expectation now, and did not before your work",
     Problem.REPORT_MISSING: "the test command wrote a report before your work, and none now",
     Problem.REPORT_INCOMPLETE: "the test command did not come to its end",
     Problem.COMMAND_FAILED: "the test command failed",
@@ -41,8 +42,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     altered: ControlOutcome | None = None
     # Changed functions that no test reaches, as far as a coverage report tells.
     unreached: tuple[str, ...] = ()
-    # Tests of the base that pass only with the changed documents.
-    document_tests: tuple[str, ...] = ()
+    # Tests of the base that pass only with the doubtful changes of the work.
+    doubtful_tests: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.
     if_known: WorkVerdict | None = None
@@ -51,6 +52,11 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def unfixed(self) -> tuple[str, ...]:
         """The tests that failed before the work and fail now, if nothing else speaks against the work."""
         return self.verdict.unfixed or (self.with_protected.unfixed if self.with_protected is not None else ())
+
+    @property
+    def needs_doubtful(self) -> bool:
+        """Whether tests of the base accept the work only with its doubtful changes."""
+        return bool(self.doubtful_tests or (self.if_known is not None and self.if_known.doubtful_tests))
 
     @property
     def offered(self) -> WorkVerdict | None:

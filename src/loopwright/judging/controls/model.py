@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 
 import msgspec
@@ -21,6 +22,12 @@ class ControlOutcome(StrEnum):
     PASSED = "passed"
     # Nothing could be altered: only the base shows that the command can fail.
     UNALTERED = "unaltered"
+
+
+def worst(outcomes: Collection[ControlOutcome]) -> ControlOutcome:
+    """The outcome that counts: one that still passes, else one that altered something."""
+    order = (ControlOutcome.PASSED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
+    return next((outcome for outcome in order if outcome in outcomes), ControlOutcome.UNALTERED)
 
 
 class Inverted(msgspec.Struct, frozen=True):

@@ -5,16 +5,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from loopwright.evidence.known_results import REPEATS
-from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.runners.table import FALLBACKS
-from loopwright.judging.same_tests import with_new_names
+from loopwright.judging.same_tests import old_name, with_new_names
 from loopwright.judging.scope import WorkScope
 from loopwright.judging.verdict import (
     CommandResults,
     CommandVerdict,
     Grade,
+    Problem,
     TreeResult,
-    document_tests,
+    doubtful_tests,
     failing_each_time,
     flaky_tests,
     judge_command,
@@ -23,7 +24,9 @@ from loopwright.judging.verdict import (
     names_a_file,
     passing_alone,
     rests_on_new_tests,
+    unstable_tests,
 )
+from loopwright.judging.warning_signs.deceiving_values import may_deceive
 from loopwright.loop.actions.run_tests import (
     MoreOfRun,
     commands_for,
@@ -39,13 +42,14 @@ from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
-from loopwright.loop.split_work import PlanScope, SplitWork, split_work
-from loopwright.loop.test_runs import NO_DOCUMENTS, TestRun, files_of
+from loopwright.loop.split_work import PlanScope, SplitWork, control_trees, split_work
+from loopwright.loop.test_runs import COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext
-from loopwright.loop.worker_sandbox import with_work
+from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Observer
 from loopwright.runner.side_by_side import both, has_free_core
+from loopwright.sandbox.port import SandboxRequest
 from loopwright.workspace.settings_model import TestCommand
 
 _VALIDATE, _EARLIER, _AGAIN = "validate", "earlier-tests", "validate-again"
@@ -57,13 +61,13 @@ def judge_work(loop: Loop, context: WorkerContext, tree: Tree) -> WorkVerdict:
     """Judge the work of a loop by the test commands of the project."""
     plan = PlanScope(granted=granted_scope(loop))
 
-    def split(*, documents_judge: bool) -> SplitWork:
+    def split(*, sign_doubtful: bool) -> SplitWork:
         progress, project = context.progress(loop), context.request().project
-        return split_work(tree, progress, project, context.project, plan, documents_judge=documents_judge)
+        return split_work(tree, progress, project, context.project, plan, sign_doubtful=sign_doubtful)
 
-    judged = judge_split(loop, context, split(documents_judge=False))
-    if judged.document_tests:
-        return judge_split(loop, context, split(documents_judge=True))
+    judged = judge_split(loop, context, split(sign_doubtful=False))
+    if judged.needs_doubtful:
+        return judge_split(loop, context, split(sign_doubtful=True))
     return judged
 
 
@@ -102,13 +106,14 @@ def judge_split(
     if split.signed:
         # A person looked at the tests that these changes remove.
         verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
-        return runs.with_documents(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict))
+        return runs.with_doubtful(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict))
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
     seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole)
-    judged = runs.with_documents(_judged(seen, results, runs))
+    judged = runs.with_doubtful(runs.with_weakened(_judged(seen, results, runs), results))
     if named is None and not judged.passes and judged.unfixed:
         known = results.known_failures.union(judged.unfixed)
-        judged = replace(judged, if_known=_judged(seen, replace(results, known_failures=known), runs))
+        if_known = _judged(seen, replace(results, known_failures=known), runs)
+        judged = replace(judged, if_known=runs.with_doubtful(if_known))
     return judged
 
 
@@ -179,6 +184,7 @@ class _Runs:
         self._more = MoreOfRun(base_run=base.run_id if base is not None else None, scope=scope)
         self._can_select = base is not None and base.can_select
         self._ran = ran
+        self._progress = context.progress(loop)
 
     def on(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
         """Run the commands on a tree. `only` are the test files that matter; the others are left out if possible."""
@@ -191,7 +197,7 @@ class _Runs:
         known = same_tests(self._ran, tree, only, commands, without) if name != _AGAIN else None
         if known is not None:
             return known
-        sandbox = with_work(context.request(), tree, context.progress(loop))
+        sandbox = with_work(context.request(), tree, self._progress)
         rewritten, more = RewrittenFiles(), replace(self._more, only=only)
         run = run_tests(loop, context, sandbox, commands, name, without, inside=rewritten, more=more)
         return replace(run, rewritten=rewritten.paths)
@@ -217,19 +223,60 @@ class _Runs:
             results, [self.on(with_tests, _NEW_TESTS, only=new).tree_result for _ in range(REPEATS)]
         )
 
-    def with_documents(self, judged: WorkVerdict) -> WorkVerdict:
-        """The verdict with the tests that pass only with the changed documents."""
-        split, run, tree = judged.split, judged.verified, judged.split.without_documents
+    def with_doubtful(self, judged: WorkVerdict) -> WorkVerdict:
+        """The verdict with the tests that pass only with the doubtful changes."""
+        split, run, tree = judged.split, judged.verified, judged.split.without_doubtful
         if judged.passes_only_with and judged.whole is not None:
-            run, tree = judged.whole, split.whole_without_documents
+            run, tree = judged.whole, split.whole_without_doubtful
         if tree is None or not judged.passes:
             return judged
 
         def run_without() -> dict[str, TreeResult]:
-            return {"": self.on(tree, NO_DOCUMENTS).tree_result}
+            return {COMMAND: self.on(tree, WITHOUT_DOUBTFUL).tree_result}
 
-        tests = document_tests({"": judged.base.tree_result}, {"": run.tree_result}, run_without)
-        return replace(judged, document_tests=tests)
+        tests = doubtful_tests(
+            {COMMAND: judged.base.tree_result},
+            {COMMAND: run.tree_result},
+            run_without,
+            lambda test: old_name(test, split.names),
+            counts_silent=bool(split.same_tests),
+        )
+        return replace(judged, doubtful_tests=tests)
+
+    def with_weakened(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
+        """The verdict with earlier tests that could fail before the work, and can't fail now.
+
+        Only tests that prove something are inverted otherwise: this costs a run of all tests.
+        """
+        split, verified = judged.split, judged.verified
+        suspects = (may_deceive(file.path, file.before or b"", file.after) for file in split.code)
+        if not judged.verdict.accepts or judged.altered is ControlOutcome.PASSED or not any(suspects):
+            return judged
+        earlier = verified.tree_result.passing(is_silent=False).difference(judged.verdict.proving)
+        passed = tuple(test for test in sorted(earlier) if results.base.has(test))
+        tree = with_work(self._context.request(), split.without_new_tests or split.verified, self._progress)
+        suspicious = self._passing_inverted(tree, split, passed, verified)
+        base = base_sandbox(self._context.request(), split.whole, self._progress)
+        excused = self._passing_inverted(base, split, suspicious, verified) if suspicious else ()
+        weakened = tuple(test for test in suspicious if test not in excused)
+        if not weakened:
+            return judged
+        return replace(judged, verdict=replace(judged.verdict, problems={Problem.TESTS_WEAKENED: weakened}))
+
+    def _passing_inverted(
+        self, sandbox: SandboxRequest, split: SplitWork, tests: tuple[str, ...], verified: TestRun
+    ) -> tuple[str, ...]:
+        before_s, verdict = verified.duration_ms / 1000, CommandVerdict(proving=tests)
+        inverted = InvertedTests(before_s=before_s)
+        named = (
+            (command, inverted.add(str(number), command.command, verdict, split.judges, command.cwd))
+            for number, command in enumerate(self._commands)
+        )
+        commands = tuple(replace(command, command=text) for command, text in named if text is not None)
+        if not tests or not commands:
+            return ()
+        run = self._in_altered(sandbox, commands, "inverted-tests", inverted, before_s, inverted.files)
+        return inverted.passing(tests, run.tree_result)
 
     def with_repeats(
         self, split: SplitWork, results: CommandResults, verdict: CommandVerdict, base: TestRun
@@ -241,22 +288,25 @@ class _Runs:
         known = [test for test in (*verdict.doubtful, *verdict.proving) if results.base.has(test)]
         only = files_of(known) if self._can_select else ()
         again = tests_on_base_again(self._loop, self._context, split.whole, self._commands, base, only)
-        flaky = flaky_tests((base.tree_result, *(run.tree_result for run in again)))
-        if not verdict.fails(flaky):
-            return replace(results, flaky=flaky)
+        runs = (base.tree_result, *(run.tree_result for run in again))
+        results = replace(results, flaky=flaky_tests(runs), unstable=unstable_tests(runs))
+        if not verdict.fails(results.flaky):
+            return results
         tree = split.verified if split.without_new_tests is None else split.without_new_tests
-        repeated = tuple(self.on(tree, _AGAIN).tree_result for _ in range(REPEATS))
-        return replace(results, flaky=flaky, repeated=repeated)
+        return replace(results, repeated=tuple(self.on(tree, _AGAIN).tree_result for _ in range(REPEATS)))
 
     def altered(self, split: SplitWork, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
         """What became of the tests when their own expectations, or the functions of the work, were altered."""
-        inverted = self._inverted(split, verdict, verified)
+        return worst([self._altered_on(split, tree, part, verified) for tree, part in control_trees(split, verdict)])
+
+    def _altered_on(self, split: SplitWork, tree: Tree, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        inverted = self._inverted(split, tree, verdict, verified)
         if verdict.grade is not Grade.COMMAND or inverted is ControlOutcome.PASSED:
             return inverted
-        raising = self._raising(split, verified)
+        raising = self._raising(split, tree, verified)
         return inverted if raising is ControlOutcome.UNALTERED else raising
 
-    def _inverted(self, split: SplitWork, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+    def _inverted(self, split: SplitWork, tree: Tree, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
         before_s = verified.duration_ms / 1000
         inverted, judges = InvertedTests(before_s=before_s), (*split.judges, *split.new_tests)
         commands = {
@@ -270,43 +320,53 @@ class _Runs:
         )
         if not changed:
             return ControlOutcome.UNALTERED
-        run = self._on_altered(split, changed, "inverted-tests", inverted, before_s, inverted.files)
+        run = self._on_altered(tree, changed, "inverted-tests", inverted, before_s, inverted.files)
         if self._can_select and run.ended and not all(map(run.reports_on, inverted.files)):
             # A file without a result says nothing: perhaps the command does not let it be run by itself.
-            run = self._on_altered(split, changed, "inverted-tests", inverted, before_s)
+            run = self._on_altered(tree, changed, "inverted-tests", inverted, before_s)
         outcomes = {inverted.outcome(name, run.tree_result, verdict) for name in commands}
         while again := inverted.again():
             changed = tuple(replace(self._commands[int(name)], command=text) for name, text in again.items())
-            run = self._on_altered(split, changed, "inverted-tests", inverted, before_s)
+            run = self._on_altered(tree, changed, "inverted-tests", inverted, before_s)
             outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
-        order = (ControlOutcome.PASSED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
-        return next(outcome for outcome in order if outcome in outcomes)
+        return worst(outcomes)
 
-    def _raising(self, split: SplitWork, verified: TestRun) -> ControlOutcome:
+    def _raising(self, split: SplitWork, tree: Tree, verified: TestRun) -> ControlOutcome:
         """What a command without a report does when the changed functions raise."""
         files = raising_files(split.code)
         if not files:
             return ControlOutcome.UNALTERED
         before_s, name = verified.duration_ms / 1000, "raising-functions"
-        if not self._on_altered(split, self._commands, name, AlteredFiles(files), before_s).exited_with_0:
+        if not self._on_altered(tree, self._commands, name, AlteredFiles(files), before_s).exited_with_0:
             return ControlOutcome.FAILED
         # A check of data or documents does not need the functions: it passes with those of the base, too.
         restored = AlteredFiles(files, restores=True)
-        if self._on_altered(split, self._commands, name, restored, before_s).exited_with_0:
+        if self._on_altered(tree, self._commands, name, restored, before_s).exited_with_0:
             return ControlOutcome.UNALTERED
         return ControlOutcome.PASSED
 
     def _on_altered(
         self,
-        split: SplitWork,
+        tree: Tree,
         commands: tuple[TestCommand, ...],
         name: str,
         observer: Observer,
         before_s: float,
         only: tuple[str, ...] = (),
     ) -> TestRun:
+        sandbox = with_work(self._context.request(), tree, self._progress)
+        return self._in_altered(sandbox, commands, name, observer, before_s, only)
+
+    def _in_altered(
+        self,
+        sandbox: SandboxRequest,
+        commands: tuple[TestCommand, ...],
+        name: str,
+        observer: Observer,
+        before_s: float,
+        only: tuple[str, ...],
+    ) -> TestRun:
         loop, context = self._loop, self._context
-        sandbox = with_work(context.request(), split.verified, context.progress(loop))
         limit_s = longest_s(before_s)
         more = replace(self._more, control=name, only=only if self._can_select else ())
         return run_tests(

@@ -12,7 +12,7 @@ import msgspec
 
 from loopwright.evidence.known_results import came_to_its_end
 from loopwright.evidence.model import Evidence
-from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.verdict import CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import AlteredFiles, RaisingFile, raising_files
@@ -66,12 +66,10 @@ class AlteredChecks:
     def outcomes(self) -> dict[str, ControlOutcome]:
         """What became of each check: the worst outcome of its controls that altered something."""
         inverted, raising = self._inverted(), self._raising()
-        outcomes = {}
-        for check in self._checks:
-            both = {inverted[check.id], raising.get(check.id, ControlOutcome.UNALTERED)}
-            order = (ControlOutcome.PASSED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
-            outcomes[check.id] = next(outcome for outcome in order if outcome in both)
-        return outcomes
+        return {
+            check.id: worst((inverted[check.id], raising.get(check.id, ControlOutcome.UNALTERED)))
+            for check in self._checks
+        }
 
     def _inverted(self) -> dict[str, ControlOutcome]:
         """The checks with changed expectations in their own tests."""

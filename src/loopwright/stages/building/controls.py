@@ -8,7 +8,7 @@ import msgspec
 
 from loopwright.evidence.known_results import REPEATS, key_on_tree, recall, repeated_key
 from loopwright.judging.runners.trials import Trial, choose
-from loopwright.judging.verdict import FAILED, TreeResult, flaky_tests
+from loopwright.judging.verdict import FAILED, TreeResult
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.test_runs import result_of_step
 from loopwright.runner.request import Finished, Observer
@@ -190,18 +190,17 @@ def base_results(
     return {check.id: result_of_step(settled[0].evidence, check.id) for check in checks}
 
 
-def flaky_on_base(
+def repeated_on_base(
     context: Context,
     workflow: Workflow,
     checks: tuple[Check, ...],
     base: ControlBase,
     results: Mapping[str, TreeResult],
     cancellation: Cancellation,
-) -> dict[str, frozenset[str]]:
-    """The tests of each of these checks that are flaky on the base; `results` are those of the run that counts."""
+) -> dict[str, tuple[TreeResult, ...]]:
+    """All runs of each of these checks on the base; `results` are those of the run that counts."""
     without = {check.id: frozenset(workflow.controls[check.id].without or ()) for check in checks}
     again = ChecksOnBase(context, workflow.slug, checks, base, cancellation).again(without)
     return {
-        check.id: flaky_tests((results[check.id], *(result_of_step(run.evidence, check.id) for run in again)))
-        for check in checks
+        check.id: (results[check.id], *(result_of_step(run.evidence, check.id) for run in again)) for check in checks
     }

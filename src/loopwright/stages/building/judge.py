@@ -10,23 +10,25 @@ import msgspec
 
 from loopwright.errors import Interrupted
 from loopwright.evidence.known_results import REPEATS
-from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
-from loopwright.judging.same_tests import with_new_names
+from loopwright.judging.same_tests import old_name, with_new_names
 from loopwright.judging.verdict import (
     CommandResults,
     CommandVerdict,
     Problem,
     TreeResult,
-    document_tests,
+    doubtful_tests,
     failing_each_time,
+    flaky_tests,
     judge_command,
     judge_with_protected,
     may_be_flaky,
     names_a_file,
     passing_alone,
     rests_on_new_tests,
+    unstable_tests,
 )
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import raising_files, unreached
@@ -34,15 +36,21 @@ from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.port import RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
-from loopwright.loop.split_work import PlanScope, SplitWork, split_work
-from loopwright.loop.test_runs import NO_DOCUMENTS, can_select, reported, result_of_step
+from loopwright.loop.split_work import PlanScope, SplitWork, control_trees, split_work
+from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, result_of_step
 from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
 from loopwright.stages.building.altered_checks import AlteredChecks, JudgedTree
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, steps_of
-from loopwright.stages.building.controls import ControlBase, base_results, flaky_on_base, reporters_left_out, reporting
+from loopwright.stages.building.controls import (
+    ControlBase,
+    base_results,
+    repeated_on_base,
+    reporters_left_out,
+    reporting,
+)
 from loopwright.stages.building.judged import (
     MOST_NAMES,
     JudgedChecks,
@@ -106,19 +114,19 @@ class CheckJudging:
     def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
         judged = self._judged(run, test_project)
-        if judged.documents_judge:
-            judged = self._judged(run, test_project, documents_judge=True)
+        if judged.needs_doubtful:
+            judged = self._judged(run, test_project, sign_doubtful=True)
         self._record(judged)
         tests = judged.tests
         broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.passes else ()
         return judged.checks.verified.evidence.run_id, (*self._check_results(judged), *broken)
 
-    def _judged(self, run: RunSteps, test_project: TestProject, *, documents_judge: bool = False) -> JudgedWork:
-        split = self._split(documents_judge=documents_judge)
+    def _judged(self, run: RunSteps, test_project: TestProject, *, sign_doubtful: bool = False) -> JudgedWork:
+        split = self._split(sign_doubtful=sign_doubtful)
         seen = BuiltTree(self._hidden, split)
         checks = self._run_checks(run, split, seen)
         judged = JudgedWork(split=split, seen=seen, checks=checks)
-        if split is None or not checks.passes or checks.document_tests:
+        if split is None or not checks.passes or checks.doubtful_tests:
             return judged
         # The project's tests run if the checks pass, even if a control failed: a person may accept that.
         altered = self._altered(split, checks)
@@ -132,7 +140,7 @@ class CheckJudging:
         plain = takewhile(lambda check: not check.network, self._slices.checks)
         return tuple(RanCheck(check.command, check.cwd, without.get(check.id, FALLBACKS)) for check in plain)
 
-    def _split(self, *, documents_judge: bool) -> SplitWork | None:
+    def _split(self, *, sign_doubtful: bool) -> SplitWork | None:
         """The work by the scope of the plan; None if nothing changed."""
         tree = self._loop.tree
         if tree is None or not tree.has_changes:
@@ -147,7 +155,7 @@ class CheckJudging:
             granted=(*self._slices.scope_wanted, *granted_scope(self._loop)),
         )
         project = self._context.project
-        return split_work(tree, progress, project, settings, plan, self._signed, documents_judge=documents_judge)
+        return split_work(tree, progress, project, settings, plan, self._signed, sign_doubtful=sign_doubtful)
 
     def _run_checks(self, run: RunSteps, split: SplitWork | None, seen: BuiltTree) -> JudgedChecks:
         base = self._base_results()
@@ -178,10 +186,10 @@ class CheckJudging:
         is_accepted = all(verdict.accepts for verdict in _each(results).values())
         if split is not None and (is_accepted or split.protected):
             results = self._with_new_tests(results, on, split, can_select=can_select(verified.evidence))
-        results = _with_names(self._with_repeats(results, on, split), split)
+        results = _with_names(self._with_repeats(results, base, on, split), split)
         if split is not None and split.signed:
             verdicts = _with_changes(results, verified, split.signed_files)
-            return self._with_documents(JudgedChecks(verified=verified, verdicts=verdicts), split, results, on)
+            return self._with_doubtful(JudgedChecks(verified=verified, verdicts=verdicts), split, base, on)
         judged = JudgedChecks(verified=verified, verdicts=_each(results))
         if split is None:
             return judged
@@ -189,25 +197,31 @@ class CheckJudging:
             whole = on(split.whole, "with-protected-changes", self._hidden)
             with_protected = _with_changes(results, whole, split.protected_files)
             judged = msgspec.structs.replace(judged, whole=whole, with_protected=with_protected)
-        return self._with_documents(judged, split, results, on)
+        return self._with_doubtful(judged, split, base, on)
 
-    def _with_documents(
-        self, judged: JudgedChecks, split: SplitWork, results: Mapping[str, CommandResults], on: RunOnTree
+    def _with_doubtful(
+        self, judged: JudgedChecks, split: SplitWork, base: Mapping[str, TreeResult], on: RunOnTree
     ) -> JudgedChecks:
-        """The same with the tests that pass only with the changed documents."""
-        finished, tree = judged.verified, split.without_documents
+        """The same with the tests that pass only with the doubtful changes."""
+        finished, tree = judged.verified, split.without_doubtful
         if judged.passes_only_with and judged.whole is not None:
-            finished, tree = judged.whole, split.whole_without_documents
+            finished, tree = judged.whole, split.whole_without_doubtful
         if tree is None or not judged.passes:
             return judged
 
         def run_without() -> dict[str, TreeResult]:
-            evidence = on(tree, NO_DOCUMENTS, self._hidden).evidence
-            return {name: result_of_step(evidence, name) for name in results}
+            evidence = on(tree, WITHOUT_DOUBTFUL, self._hidden).evidence
+            return {name: result_of_step(evidence, name) for name in base}
 
-        work = {name: result_of_step(finished.evidence, name) for name in results}
-        tests = document_tests({name: result.base for name, result in results.items()}, work, run_without)
-        return msgspec.structs.replace(judged, document_tests=tests)
+        work = {name: result_of_step(finished.evidence, name) for name in base}
+        tests = doubtful_tests(
+            base,
+            work,
+            run_without,
+            lambda test: old_name(test, split.names),
+            counts_silent=bool(split.same_tests),
+        )
+        return msgspec.structs.replace(judged, doubtful_tests=tests)
 
     def _with_new_tests(
         self, results: dict[str, CommandResults], on: RunOnTree, split: SplitWork, *, can_select: bool
@@ -223,11 +237,13 @@ class CheckJudging:
         if only and not reported(on_base.evidence, only):
             only = ()
             on_base = on(with_tests, _NEW_TESTS, self._hidden)
+        # What the checks refuse on the tree that is delivered, no other tree can mend.
+        refused = {name for name, verdict in _each(results).items() if not verdict.accepts}
         results = {
             name: msgspec.structs.replace(
                 result,
                 names_new_tests=any(names_a_file(commands[name], path) for path in split.new_tests),
-                work=result_of_step(earlier.evidence, name),
+                work=result.work if name in refused else result_of_step(earlier.evidence, name),
                 new_on_base=result_of_step(on_base.evidence, name),
             )
             for name, result in results.items()
@@ -247,24 +263,30 @@ class CheckJudging:
         return results | {name: passing_alone(results[name], result_of_step(alone, name)) for name in doubtful}
 
     def _with_repeats(
-        self, results: dict[str, CommandResults], on: RunOnTree, split: SplitWork | None
+        self,
+        results: dict[str, CommandResults],
+        known: Mapping[str, TreeResult],
+        on: RunOnTree,
+        split: SplitWork | None,
     ) -> dict[str, CommandResults]:
         """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""
         verdicts, base = _each(results), self._base()
         checks = tuple(check for check in self._slices.checks if may_be_flaky(results[check.id], verdicts[check.id]))
         if not checks or base is None or split is None:
             return results
-        known = {name: result.base for name, result in results.items()}
         # The controls may be newer than the workflow that this validation began with.
         workflow = workflows_of(self._context).snapshot(self._slug).workflow
-        flaky = flaky_on_base(self._context, workflow, checks, base, known, self._cancellation)
-        fail = {name for name, tests in flaky.items() if verdicts[name].fails(tests)}
+        runs = repeated_on_base(self._context, workflow, checks, base, known, self._cancellation)
+        results = results | {
+            name: msgspec.structs.replace(results[name], flaky=flaky_tests(on_base), unstable=unstable_tests(on_base))
+            for name, on_base in runs.items()
+        }
+        fail = {name for name in runs if verdicts[name].fails(results[name].flaky)}
         tree = split.verified if split.without_new_tests is None else split.without_new_tests
         again = [on(tree, _AGAIN, self._hidden).evidence for _ in range(REPEATS if fail else 0)]
         repeated = {name: tuple(result_of_step(evidence, name) for evidence in again) for name in fail}
         return results | {
-            name: msgspec.structs.replace(results[name], flaky=tests, repeated=repeated.get(name, ()))
-            for name, tests in flaky.items()
+            name: msgspec.structs.replace(results[name], repeated=repeated.get(name, ())) for name in runs
         }
 
     def _base(self) -> ControlBase | None:
@@ -284,17 +306,26 @@ class CheckJudging:
         """What became of each check when its own expectations, or the functions of the work, were altered."""
         is_whole = judged.passes_only_with
         ran = judged.whole if is_whole and judged.whole is not None else judged.verified
-        tree = JudgedTree(
-            tree=split.whole if is_whole else split.verified,
-            progress=loops_of(self._context).paths(self._loop.loop_id).progress,
-            verdicts=judged.with_protected if is_whole else judged.verdicts,
-            evidence=ran.evidence,
-            judges=(*split.judges, *split.new_tests, *self._workflow.seals, *self._hidden.names()),
-            code=split.code,
-        )
-        checks = AlteredChecks(self._context, self._workflow, self._slices.checks, tree, self._cancellation)
+        judges = (*split.judges, *split.new_tests, *self._workflow.seals, *self._hidden.names())
+        progress = loops_of(self._context).paths(self._loop.loop_id).progress
+        by_tree: dict[str, tuple[Tree, Verdicts]] = {}
+        for name, verdict in (judged.with_protected if is_whole else judged.verdicts).items():
+            for tree, part in [(split.whole, verdict)] if is_whole else control_trees(split, verdict):
+                by_tree.setdefault(tree.tree, (tree, {}))[1][name] = part
+        outcomes: dict[str, list[ControlOutcome]] = {}
+        for tree, verdicts in by_tree.values():
+            of_tree = JudgedTree(
+                tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code
+            )
+            for name, outcome in self._altered_on(of_tree).items():
+                outcomes.setdefault(name, []).append(outcome)
+        return {name: worst(found) for name, found in outcomes.items()}
+
+    def _altered_on(self, tree: JudgedTree) -> dict[str, ControlOutcome]:
+        checks = tuple(check for check in self._slices.checks if check.id in tree.verdicts)
+        altered = AlteredChecks(self._context, self._workflow, checks, tree, self._cancellation)
         try:
-            return checks.outcomes()
+            return altered.outcomes()
         except Interrupted:
             # A stopped loop continues with the same action later.
             self._cancellation.raise_if_requested()

@@ -24,8 +24,8 @@ class JudgedChecks(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: Verdicts
     whole: Finished | None = None
     with_protected: Verdicts = {}
-    # Tests of the base that pass only with the changed documents.
-    document_tests: tuple[str, ...] = ()
+    # Tests of the base that pass only with the doubtful changes of the work.
+    doubtful_tests: tuple[str, ...] = ()
 
     @property
     def passes_without(self) -> bool:
@@ -58,9 +58,9 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
     tests: WorkVerdict | None = None
 
     @property
-    def documents_judge(self) -> bool:
-        """Whether tests of the base pass only with the changed documents."""
-        return bool(self.checks.document_tests or (self.tests is not None and self.tests.document_tests))
+    def needs_doubtful(self) -> bool:
+        """Whether tests of the base pass only with the doubtful changes."""
+        return bool(self.checks.doubtful_tests or (self.tests is not None and self.tests.doubtful_tests))
 
     @property
     def immune(self) -> tuple[str, ...]:
