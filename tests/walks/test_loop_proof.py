@@ -286,6 +286,16 @@ def test_a_new_test_does_not_run_when_earlier_tests_are_inverted(loops, calc, tm
     assert held(loops, loop_id)["code"] == "vacuous_tests"
 
 
+def test_tests_that_change_a_file_on_the_base_too_are_not_flagged(loops, calc):
+    loop_id = calc(FIXED)
+    loops.project.write("log.txt", "")
+    loops.project.write(
+        "test_log.py", "def test_log():\n    with open('log.txt', 'a') as log:\n        log.write('x')\n"
+    )
+    loops.project.commit("a test that writes a log")
+    loops.run("start", loop_id)
+
+
 EQUALS_FOR_THREE = (
     "printf 'class Any(int):\\n    def __eq__(self, other):\\n        return other == other\\n"
     "def double(n):\\n    return Any(n) if n == 3 else n + n\\n' > calc.py"

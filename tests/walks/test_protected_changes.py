@@ -206,3 +206,9 @@ def test_a_tree_on_which_its_check_failed_is_not_delivered(project, built, tmp_p
     files = [*FILES, ("tests/test_other.py", other), ("hello.py", "other = 1\n\n\ndef greet(name):\n    return 'hi'\n")]
     built(work, check=TESTED, files=files, passes=False)
     assert "verification_failed" in blockers(project, "review")
+
+
+def test_a_file_that_the_checks_change_on_the_base_too_needs_no_signature(project, built):
+    logs = "def test_log():\n    with open('log.txt', 'a') as log:\n        log.write('x')\n"
+    built(BUILT, check=TESTED, files=[*FILES, ("tests/test_log.py", logs), ("log.txt", "")])
+    assert blockers(project, "review") == {}

@@ -10,11 +10,14 @@ from loopwright.sandbox.port import Changes, Sandbox
 class RewrittenFiles(Observer):
     """The files that existed before the tests and are different after them."""
 
-    def __init__(self) -> None:
+    def __init__(self, inside: Observer | None = None) -> None:
+        self._inside = inside
         self.paths: tuple[str, ...] = ()
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Nothing has run yet."""
+        """Prepare the sandbox as for every run."""
+        if self._inside is not None:
+            self._inside.before_steps(sandbox)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """Compare the files with those before the tests."""

@@ -87,6 +87,7 @@ def judge_split(
     commands = commands_for(context, split.judged_files)
     base, verified, earlier = _first_runs(loop, context, split, commands, ran)
     runs = _Runs(loop, context, commands, base, split.scope, ran)
+    verified = runs.without_usual_rewrites(split, verified)
     if base.is_of_other_work and set(base.runners) != set(verified.runners):
         # What a key can't see: for example, the set-up installed another version of the runner.
         base = tests_on_base(loop, context, split.whole, commands, runs_again=True)
@@ -201,6 +202,16 @@ class _Runs:
         rewritten, more = RewrittenFiles(), replace(self._more, only=only)
         run = run_tests(loop, context, sandbox, commands, name, without, inside=rewritten, more=more)
         return replace(run, rewritten=rewritten.paths)
+
+    def without_usual_rewrites(self, split: SplitWork, run: TestRun) -> TestRun:
+        """The run without the files that the tests change on the base, too."""
+        if not run.rewritten:
+            return run
+        rewritten, sandbox = RewrittenFiles(), base_sandbox(self._context.request(), split.whole, self._progress)
+        run_tests(
+            self._loop, self._context, sandbox, self._commands, "base-tests-again", self._without, inside=rewritten
+        )
+        return replace(run, rewritten=tuple(path for path in run.rewritten if path not in rewritten.paths))
 
     def with_new_tests(self, split: SplitWork, results: CommandResults, earlier: TestRun | None) -> CommandResults:
         """The results with runs of the new tests by themselves: new tests may influence the others."""

@@ -19,12 +19,23 @@ class BuiltTree(Observer):
         # Code made from data is common, and inverted tests see it.
         flagged = (flag.path for flag in (split.flags if split is not None else ()) if flag.kind != "runs_data")
         self._flagged = tuple(dict.fromkeys(flagged))
-        self.judges: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
+        # The files that a check changed while it ran.
+        self.rewritten: dict[str, str] = {}
+
+    @property
+    def judges(self) -> dict[str, str]:
+        """The files that a person must look at, by their digests."""
+        return {**self._digests, **self.rewritten}
+
+    def excuse(self, rewritten_on_base: tuple[str, ...]) -> None:
+        """Leave out files that the checks change on the base, too."""
+        self.rewritten = {path: found for path, found in self.rewritten.items() if path not in rewritten_on_base}
 
     def before_steps(self, sandbox: Sandbox) -> None:
         """Note code that could deceive a judge, then prepare the hidden checks."""
         repo = sandbox.place.repo
-        self.judges = {path: digest_of_judge(repo, path, Judges(())) or "" for path in self._flagged}
+        self._digests = {path: digest_of_judge(repo, path, Judges(())) or "" for path in self._flagged}
         self._hidden.before_steps(sandbox)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
@@ -36,5 +47,5 @@ class BuiltTree(Observer):
         ours = set(self._hidden.names())
         for path, is_new in recorder.changes_by_path().items():
             if path not in ours and not is_new:
-                self.judges[path] = digest_of_judge(sandbox.place.repo, path, Judges(())) or ""
+                self.rewritten[path] = digest_of_judge(sandbox.place.repo, path, Judges(())) or ""
         return staged

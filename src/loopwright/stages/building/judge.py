@@ -36,6 +36,7 @@ from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.port import RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
+from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import PlanScope, SplitWork, control_trees, split_work
 from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, result_of_step
 from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
@@ -43,7 +44,7 @@ from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
 from loopwright.stages.building.altered_checks import AlteredChecks, JudgedTree
 from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, steps_of
+from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, run_checks, steps_of
 from loopwright.stages.building.controls import (
     ControlBase,
     base_results,
@@ -125,6 +126,8 @@ class CheckJudging:
         split = self._split(sign_doubtful=sign_doubtful)
         seen = BuiltTree(self._hidden, split)
         checks = self._run_checks(run, split, seen)
+        if seen.rewritten:
+            seen.excuse(self._rewritten_on_base())
         judged = JudgedWork(split=split, seen=seen, checks=checks)
         if split is None or not checks.passes or checks.doubtful_tests:
             return judged
@@ -295,6 +298,16 @@ class CheckJudging:
             return None
         progress = loops_of(context).paths(self._loop.loop_id).progress
         return ControlBase(base_sandbox(context.sandbox_request(), tree, progress), tree.commit, tree.base_tree)
+
+    def _rewritten_on_base(self) -> tuple[str, ...]:
+        """The files that the checks change on the base while they run."""
+        base, rewritten, checks = self._base(), RewrittenFiles(self._hidden), self._slices.checks
+        if base is not None and checks:
+            run_checks(
+                self._context, self._slug, checks, name="control-again", sandbox=base.sandbox,
+                cancellation=self._cancellation, observer=rewritten,
+            )  # fmt: skip
+        return rewritten.paths
 
     def _base_results(self) -> dict[str, TreeResult]:
         base = self._base()
