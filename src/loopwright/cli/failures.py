@@ -1,4 +1,4 @@
-"""Reports errors to people and to programs; owns the table of exit codes."""
+"""Reports errors to people and to programs."""
 
 from __future__ import annotations
 
@@ -14,23 +14,10 @@ import click
 from loopwright.cli.language import translate
 from loopwright.cli.lazy import load
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
+from loopwright.exit_codes import ExitCode, exit_code_of
 from loopwright.kernel.cells import neutralised
 
-EXIT_CODES = {
-    "WRONG_USAGE": 2,
-    "EVIDENCE_MISMATCH": 13,
-    "REPLAN_UNPROVEN": 14,
-    "SANDBOX_ESCAPE": 98,
-    "SECRET_LEAK": 99,
-    "INTERRUPTED": 130,
-}
-_SIGTERM_EXIT = 143
 _JSON_FORMAT = (("--format", "json"),)
-
-
-def exit_code_of(code: str, signal_name: str | None = None) -> int:
-    """The exit code for an error code. An interruption has a different exit code for SIGTERM."""
-    return _SIGTERM_EXIT if signal_name == "SIGTERM" else EXIT_CODES.get(code, 1)
 
 
 def wants_json(arguments: list[str]) -> bool:
@@ -43,7 +30,7 @@ def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
     if isinstance(problem, WorkflowRefused):
         echo_failure(problem.error, problem.message, problem.hint, as_json=as_json, blockers=problem.blockers)
-        return 1
+        return ExitCode.FAILED
     if isinstance(problem, LoopRefused) and as_json:
         record = {"ok": False, "error": problem.code, "blocker": problem.blocker, "message": _clean(problem.message)}
         sys.stderr.write(json.dumps({**record, "next": _clean(problem.hint)}, ensure_ascii=False) + "\n")
@@ -56,12 +43,12 @@ def report_click(problem: click.ClickException, *, as_json: bool) -> int:
     """Print a usage error, or the help of a group that was called without a command, and return 2."""
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         click.echo(problem.format_message(), err=True)
-        return 2
+        return ExitCode.WRONG_USAGE
     context = problem.ctx if isinstance(problem, click.UsageError) else None
     command_path = "loopwright" if context is None else context.command_path
     hint = f"`{command_path} --help` shows the usage"
     echo_failure("WRONG_USAGE", problem.format_message(), hint, as_json=as_json)
-    return 2
+    return ExitCode.WRONG_USAGE
 
 
 def report_bug(bug: Exception, *, as_json: bool) -> int:
@@ -72,7 +59,7 @@ def report_bug(bug: Exception, *, as_json: bool) -> int:
     except OSError:
         hint = "report it; the file with the details could not be written"
     echo_failure("INTERNAL_ERROR", f"{type(bug).__name__} in loopwright itself", hint, as_json=as_json)
-    return 1
+    return ExitCode.FAILED
 
 
 def keep_traceback(bug: Exception) -> str:

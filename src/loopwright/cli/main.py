@@ -15,6 +15,7 @@ from loopwright.cli.failures import keep_traceback, report_bug, report_click, re
 from loopwright.cli.help_formatter import TranslatedFormatter
 from loopwright.cli.lazy import LazyCommands
 from loopwright.errors import LoopwrightError
+from loopwright.exit_codes import MEANINGS, ExitCode
 from loopwright.version import VERSION
 
 # Name -> (module, help text); in the order in which a new user needs them.
@@ -57,14 +58,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("completion", "Print the completion script for your shell."),
 }
 
-_EPILOG = """\b
+_EPILOG = f"""\b
 Start here:
   loopwright init        writes settings and a first plan for your project
   loopwright run         runs the plan in a sandbox; your checkout stays unchanged
   loopwright verify      checks the recorded evidence
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 10 review needed, 13 evidence does not match,
-98 sandbox escape, 99 secret leak, 130 and 143 interrupted. `loopwright explain exit-codes` lists all.
+Exit codes: {"; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items())}.
 """
 
 
@@ -84,7 +84,6 @@ def loopwright() -> None:
     """
 
 
-_TERMINATED = 143
 click.Context.formatter_class = TranslatedFormatter
 
 
@@ -106,7 +105,7 @@ def _run(arguments: list[str]) -> int:
     try:
         return _run_and_report(arguments)
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.SIGINT
     except Exception as bug:  # noqa: BLE001 -- the code that reports failures may have bugs, too
         return _report_plainly(bug)
 
@@ -127,7 +126,7 @@ def _run_and_report(arguments: list[str]) -> int:
     except click.ClickException as problem:
         return report_click(problem, as_json=wants_json(arguments))
     except (click.Abort, KeyboardInterrupt):
-        return 130
+        return ExitCode.SIGINT
     except BrokenPipeError:
         # The reader of the pipe is gone; the work is done.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -140,7 +139,7 @@ def _run_and_report(arguments: list[str]) -> int:
             return report_bug(problem, as_json=wants_json(arguments))
         # The terminal was closed, and nothing can be printed any more. That counts as SIGTERM.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _TERMINATED
+        return ExitCode.SIGTERM
     except Exception as bug:  # noqa: BLE001 -- a person gets a sentence, never a traceback
         return report_bug(bug, as_json=wants_json(arguments))
     return result if isinstance(result, int) else 0

@@ -12,11 +12,11 @@ from loopwright.cli.language import message, translate
 from loopwright.cli.options import command_with_examples, context_of, echo, echo_json, in_workspace, put
 from loopwright.cli.risk_sarif import sarif_of
 from loopwright.errors import WrongUsage
+from loopwright.exit_codes import ExitCode
 from loopwright.kernel.files import shown
 from loopwright.reflection.classify import SurfaceHit
 from loopwright.verbs.risk import RiskReport, RiskRequest, risk
 
-_REVIEW_NEEDED = 10
 _FILES_SHOWN = 5
 _MOST_LISTED = 64 << 20
 
@@ -66,7 +66,7 @@ def command(
         echo_json(_record(report))
     else:
         _echo_report(report)
-    return _REVIEW_NEEDED if report.verdict.needs_review else 0
+    return ExitCode.REVIEW_NEEDED if report.verdict.needs_review else 0
 
 
 def _bounded(listed: BinaryIO | None) -> bytes | None:

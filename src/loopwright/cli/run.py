@@ -12,7 +12,7 @@ from types import FrameType
 
 import click
 
-from loopwright.cli.failures import echo_failure, exit_code_of
+from loopwright.cli.failures import echo_failure
 from loopwright.cli.options import (
     command_with_examples,
     echo,
@@ -22,6 +22,7 @@ from loopwright.cli.options import (
     with_sandbox_root,
 )
 from loopwright.cli.progress import json_progress, plain_progress
+from loopwright.exit_codes import exit_code_of
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
 from loopwright.stages.context import Context

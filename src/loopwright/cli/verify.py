@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 import msgspec
 
-from loopwright.cli.failures import exit_code_of
 from loopwright.cli.options import (
     command_with_examples,
     echo,
@@ -16,6 +15,7 @@ from loopwright.cli.options import (
 )
 from loopwright.cli.run import progress, stopping_on_signals
 from loopwright.errors import EvidenceMismatch, NotReproduced
+from loopwright.exit_codes import exit_code_of
 from loopwright.stages.context import Context
 from loopwright.verbs.verify import rerun, verify
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loopwright.analysis.registration_table import preregistered_rows
+from loopwright.exit_codes import MEANINGS, exit_code_of
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.reflection.rule_sets import RULE_SETS
@@ -18,56 +19,54 @@ from loopwright.workspace.settings_model import AgentSettings, Values
 Table = list[dict[str, str]]
 
 _ERRORS = (
-    ("MISSING_PLAN", "1", "there is no plan file", "write one with loopwright init"),
-    ("INVALID_PLAN", "1", "the plan is unreadable or invalid", "fix the listed lines"),
-    ("SANDBOX_CREATE_FAILED", "1", "worktree and copy both failed", "read both reasons in the message"),
-    ("ISOLATION_UNAVAILABLE", "1", "strict isolation is set, but this machine lacks it", "loopwright doctor"),
-    ("isolation_too_weak", "1", "an agent could reach your session and act as you", "loopwright doctor"),
-    ("STEP_FAILED", "1", "an exit code is not 0, a check failed, or a step timed out", "read the blocker card"),
-    ("SECRET_LEAK", "99", "a secret in plan, output or change", "remove the secret; it was not stored"),
-    ("SANDBOX_ESCAPE", "98", "the cwd of a step is outside the sandbox", "fix the plan"),
-    ("LATCHED", "1", "an earlier failure needs a person", "loopwright unlatch"),
-    ("MAX_RETRIES", "1", "--replan-with reached its limit", "read the blocker card and decide"),
-    ("REPLAN_UNPROVEN", "14", "a new plan passed without steps that had failed", "compare the plans and decide"),
-    ("INTERRUPTED", "130 / 143", "SIGINT / SIGTERM", "loopwright run"),
-    ("STORAGE_FAILED", "1", "the disk is full or read-only", "free space; loopwright gc"),
-    ("DAMAGED_FILE", "1", "a file of Loopwright is damaged", "loopwright doctor --fix"),
-    ("SETTINGS_INVALID", "1", "an unknown key or an invalid value", "fix the setting"),
-    ("PROMPT_INVALID", "1", "one of your prompts cannot be used", "fix it; loopwright prompts list"),
-    ("TOOL_MISSING", "1", "a program is not installed", "install it"),
-    ("GIT_FAILED", "1", "a git command failed", "loopwright doctor"),
-    ("UNKNOWN_RUN", "1", "there is no such run, or it cannot be repeated", "choose another run"),
-    ("UNKNOWN_REVISION", "1", "there is no such commit, or no common history", "git fetch, or choose another revision"),
-    ("EVIDENCE_MISMATCH", "13", "files differ from the recorded evidence", "do not rely on them; find the cause"),
-    ("NOT_REPRODUCED", "1", "a rerun had another result", "look for unpinned versions"),
-    ("LOOP_REFUSED", "1", "the loop cannot do that now", "use a command that the message lists"),
-    ("LOOP_CONFLICT", "1", "the loop changed in the meantime", "look again, then decide"),
-    ("UNKNOWN_LOOP", "1", "there is no such loop", "loopwright loop list"),
-    ("UNKNOWN_REFLECTION", "1", "there is no such reflection", "loopwright reflect list"),
-    ("UNKNOWN_AGENT", "1", "there is no such agent", "use an agent that the message lists"),
-    ("AGENT_FAILED", "1", "an agent could not take its turn", "read the reason in the message"),
-    ("INSIDE_AGENT", "1", "an agent typed a command that is for people only", "let a person type it"),
-    ("INPUT_INVALID", "1", "an input file is invalid", "fix the part that the message names"),
-    ("GATE_CLOSED", "1", "P1, P2 and P3 are not all recorded and passed", "loopwright analyze all"),
-    ("SELFTEST_FAILED", "1", "Loopwright does not work correctly on this machine", "loopwright doctor"),
-    ("INTERNAL_ERROR", "1", "Loopwright itself failed", "report it with the named file"),
-    ("WRONG_USAGE", "2", "the command line is wrong", "see --help"),
+    ("MISSING_PLAN", "there is no plan file", "write one with loopwright init"),
+    ("INVALID_PLAN", "the plan is unreadable or invalid", "fix the listed lines"),
+    ("SANDBOX_CREATE_FAILED", "worktree and copy both failed", "read both reasons in the message"),
+    ("ISOLATION_UNAVAILABLE", "strict isolation is set, but this machine lacks it", "loopwright doctor"),
+    ("isolation_too_weak", "an agent could reach your session and act as you", "loopwright doctor"),
+    ("STEP_FAILED", "an exit code is not 0, a check failed, or a step timed out", "read the blocker card"),
+    ("SECRET_LEAK", "a secret in plan, output or change", "remove the secret; it was not stored"),
+    ("SANDBOX_ESCAPE", "the cwd of a step is outside the sandbox", "fix the plan"),
+    ("LATCHED", "an earlier failure needs a person", "loopwright unlatch"),
+    ("MAX_RETRIES", "--replan-with reached its limit", "read the blocker card and decide"),
+    ("REPLAN_UNPROVEN", "a new plan passed without steps that had failed", "compare the plans and decide"),
+    ("INTERRUPTED", "SIGINT / SIGTERM", "loopwright run"),
+    ("STORAGE_FAILED", "the disk is full or read-only", "free space; loopwright gc"),
+    ("DAMAGED_FILE", "a file of Loopwright is damaged", "loopwright doctor --fix"),
+    ("SETTINGS_INVALID", "an unknown key or an invalid value", "fix the setting"),
+    ("PROMPT_INVALID", "one of your prompts cannot be used", "fix it; loopwright prompts list"),
+    ("TOOL_MISSING", "a program is not installed", "install it"),
+    ("GIT_FAILED", "a git command failed", "loopwright doctor"),
+    ("UNKNOWN_RUN", "there is no such run, or it cannot be repeated", "choose another run"),
+    ("UNKNOWN_REVISION", "there is no such commit, or no common history", "git fetch, or choose another revision"),
+    ("EVIDENCE_MISMATCH", "files differ from the recorded evidence", "do not rely on them; find the cause"),
+    ("NOT_REPRODUCED", "a rerun had another result", "look for unpinned versions"),
+    ("LOOP_REFUSED", "the loop cannot do that now", "use a command that the message lists"),
+    ("LOOP_CONFLICT", "the loop changed in the meantime", "look again, then decide"),
+    ("UNKNOWN_LOOP", "there is no such loop", "loopwright loop list"),
+    ("UNKNOWN_REFLECTION", "there is no such reflection", "loopwright reflect list"),
+    ("UNKNOWN_AGENT", "there is no such agent", "use an agent that the message lists"),
+    ("AGENT_FAILED", "an agent could not take its turn", "read the reason in the message"),
+    ("INSIDE_AGENT", "an agent typed a command that is for people only", "let a person type it"),
+    ("INPUT_INVALID", "an input file is invalid", "fix the part that the message names"),
+    ("GATE_CLOSED", "P1, P2 and P3 are not all recorded and passed", "loopwright analyze all"),
+    ("SELFTEST_FAILED", "Loopwright does not work correctly on this machine", "loopwright doctor"),
+    ("INTERNAL_ERROR", "Loopwright itself failed", "report it with the named file"),
+    ("WRONG_USAGE", "the command line is wrong", "see --help"),
 )
-ERROR_TABLE: Table = [dict(zip(("code", "exit", "when", "then"), row, strict=True)) for row in _ERRORS]
 
-_EXIT_CODES: Table = [
-    {"exit": "0", "meaning": "done"},
-    {"exit": "1", "meaning": "refused or failed, with an error code on stderr"},
-    {"exit": "2", "meaning": "wrong usage"},
-    {"exit": "10", "meaning": "risk: review needed"},
-    {"exit": "11", "meaning": "a loop is held"},
-    {"exit": "12", "meaning": "a loop failed or ran out of iterations"},
-    {"exit": "13", "meaning": "verify: evidence does not match"},
-    {"exit": "98", "meaning": "sandbox escape"},
-    {"exit": "99", "meaning": "secret leak"},
-    {"exit": "130", "meaning": "interrupted by SIGINT"},
-    {"exit": "143", "meaning": "interrupted by SIGTERM"},
+
+def _exits(error: str) -> str:
+    """The exit codes of an error: an interruption has one for each signal."""
+    signals = ("SIGINT", "SIGTERM") if error == "INTERRUPTED" else (None,)
+    return " / ".join(str(int(exit_code_of(error, signal_name))) for signal_name in signals)
+
+
+ERROR_TABLE: Table = [
+    {"code": error, "exit": _exits(error), "when": when, "then": then} for error, when, then in _ERRORS
 ]
+
+_EXIT_CODES: Table = [{"exit": str(int(code)), "meaning": meaning} for code, meaning in MEANINGS.items()]
 
 _ISOLATION: Table = [
     {"level": "none", "gives": "a private copy, a small environment, no leftover processes"},

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import LoopwrightError
+from loopwright.exit_codes import ExitCode
 from loopwright.kernel import git, process
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import ignore
@@ -109,11 +110,11 @@ class _Trial:
     def exit_codes(self) -> Iterator[Tested]:
         """Starts the command line as a script would, to see the exit codes that a script gets."""
         for plan, code, exit_code in (
-            (_PASSING, "OK", 0),
-            (_FAILING, "STEP_FAILED", 1),
-            (_ESCAPING, "SANDBOX_ESCAPE", 98),
-            (_LEAKING, "SECRET_LEAK", 99),
-            ("no plan", "INVALID_PLAN", 1),
+            (_PASSING, "OK", ExitCode.DONE),
+            (_FAILING, "STEP_FAILED", ExitCode.FAILED),
+            (_ESCAPING, "SANDBOX_ESCAPE", ExitCode.SANDBOX_ESCAPE),
+            (_LEAKING, "SECRET_LEAK", ExitCode.SECRET_LEAK),
+            ("no plan", "INVALID_PLAN", ExitCode.FAILED),
         ):
             done = self._call("run", "--plan", str(self._write(plan)))
             clear_latch(self._context.layout.latch)

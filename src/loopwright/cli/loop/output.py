@@ -10,6 +10,7 @@ from typing import Any
 from loopwright.agents.failover import takeover_sentence
 from loopwright.cli.language import catalogue, message, translate
 from loopwright.cli.plain import echo, echo_json, put
+from loopwright.exit_codes import ExitCode
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.completion import is_unproven
@@ -22,27 +23,26 @@ from loopwright.verbs.loop.look import has_worker
 
 COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
 MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
-HELD, FAILED, UNPROVEN = 11, 12, 14
 
 
 def exit_code(loop: Loop, stopped_by: str | None) -> int:
     """The exit code for a loop; a pause by a person is not a failure."""
     match loop.phase:
         case Failed():
-            return FAILED
+            return ExitCode.LOOP_FAILED
         case _ if signal_code(stopped_by):
             return signal_code(stopped_by)
         case Held() if is_unproven(loop):
-            return UNPROVEN
+            return ExitCode.UNPROVEN
         case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
-            return HELD
+            return ExitCode.LOOP_HELD
         case _:
-            return 0
+            return ExitCode.DONE
 
 
 def signal_code(stopped_by: str | None) -> int:
     """The exit code for a signal; 0 without a signal."""
-    return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)
+    return {"SIGINT": ExitCode.SIGINT, "SIGTERM": ExitCode.SIGTERM}.get(stopped_by or "", ExitCode.DONE)
 
 
 def echo_status(context: Context, loop: Loop, *, as_json: bool = False) -> None:

@@ -10,6 +10,7 @@ from loopwright.cli.language import message, translate
 from loopwright.cli.options import command_with_examples, echo, echo_json, in_context, put
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WrongUsage
+from loopwright.exit_codes import exit_code_of
 from loopwright.kernel.cells import one_line
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
@@ -64,7 +65,7 @@ def command(
         with stopping_on_signals() as cancellation:
             turn = await_turn(context, loop_id, cancellation)
         if turn is None:
-            return 130
+            return exit_code_of("INTERRUPTED", cancellation.reason)
     else:
         turn = open_turn(context, loop_id)
     _echo_open_turn(turn, as_json=as_json)
