@@ -177,6 +177,18 @@ def test_a_builder_can_not_read_a_hidden_check_that_was_committed(project, is_di
     assert blockers(project, "review") == {}
 
 
+def test_the_work_of_a_build_is_delivered_by_its_workflow(project):
+    """A patch that a person applies by hand would go around the review."""
+    approved(project, [BUILDS])
+    done = build(project)
+    (summary,) = (project.own / "loops").glob("*.progress/summary.md")
+    loop_id = summary.parent.name.removesuffix(".progress")
+    shown = ok(project, "loop", "show", loop_id).stdout
+    assert "git apply" not in done.stdout + shown + summary.read_text()
+    assert "→ loopwright status greet" in shown
+    assert "`loopwright status greet` shows the next step" in summary.read_text()
+
+
 def test_a_slice_for_a_person_waits_for_a_signature_on_the_current_work(project):
     second = {**SLICE, "id": "VS-2", "title": "looks nice", "type": "HITL", "checks": [], "blocked_by": ["VS-1"],
               "requirements": []}  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 
 import pytest
@@ -380,8 +382,23 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
     assert loops.project.run("verify", proof).exit_code == 0
     prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
     assert any("only with the work's changes to protected files: test_double.py" in text for text in prompts)
+    proof = "2 tests failed before and pass now; 1 of 1 earlier test still passes"
+    assert proof in loops.run("show", loop_id).stdout
+    assert loops.shown(loop_id)["loopwright"]["proof"] == proof
+    assert proof in (patch_of(loops, loop_id).parent / "summary.md").read_text()
     loops.project.git("apply", str(patch_of(loops, loop_id)))
     assert "return n + n\n" in (loops.project.root / "calc.py").read_text()
+
+
+def test_a_hold_for_protected_changes_names_the_run_that_passes_and_the_run_that_fails(loops, calc):
+    loop_id = calc(WEAKENED)
+    loops.run("start", loop_id, code=14)
+    message = held(loops, loop_id)["message"]
+    found = re.search(r"test_double.py \(run (\S+) passes with them, run (\S+) fails without them\)", message)
+    assert found is not None, message
+    runs = [json.loads((loops.project.own / "runs" / run / "evidence.json").read_bytes()) for run in found.groups()]
+    assert [run["steps"][-1]["outcome"] for run in runs] == ["passed", "failed"]
+    assert loops.shown(loop_id)["loopwright"]["run_id"] == found[1], "its results are those of the run that passes"
 
 
 def test_a_loop_that_only_analyses_has_nothing_to_change(loops):

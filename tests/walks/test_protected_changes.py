@@ -164,7 +164,7 @@ def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
     built(f"{BUILT}; {moves}; {renames}", check=TESTED, tests=TESTED, files=FILES)
     assert blockers(project, "review") == {}, "no signature is needed"
     proof = status(project)["requirements"][0]["proof"]
-    assert "1 test failed before and passes now; 1 of 1 earlier tests still pass" in proof
+    assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in proof
     deliver(project)
     assert (project.root / "tests" / "test_greeting.py").is_file()
     assert not (project.root / "tests" / "test_hello.py").exists()

@@ -163,17 +163,10 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """What proves the work, in a sentence."""
+        """What proves the work, and what still passes, in a sentence; empty without tests."""
         if self.grade is Grade.COMMAND:
             return "the command failed before and passes now"
-        kept, before = self.kept, self.before
-        match len(self.proving):
-            case 0:
-                return f"{kept} of {before} earlier tests still pass"
-            case 1:
-                return f"1 test failed before and passes now; {kept} of {before} earlier tests still pass"
-            case proving:
-                return f"{proving} tests failed before and pass now; {kept} of {before} earlier tests still pass"
+        return "; ".join(part for part in (_proven(len(self.proving)), _kept(self.kept, self.before)) if part)
 
     @property
     def unfixed(self) -> tuple[str, ...]:
@@ -195,6 +188,18 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def proves(self) -> bool:
         """Whether the command failed before the work and passes now."""
         return self.accepts and self.grade is not None
+
+
+def _proven(proving: int) -> str:
+    if proving == 1:
+        return "1 test failed before and passes now"
+    return f"{proving} tests failed before and pass now" if proving else ""
+
+
+def _kept(kept: int, before: int) -> str:
+    if before == 1:
+        return f"{kept} of 1 earlier test still passes"
+    return f"{kept} of {before} earlier tests still pass" if before else ""
 
 
 def judge_command(results: CommandResults) -> CommandVerdict:

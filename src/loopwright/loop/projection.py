@@ -163,6 +163,8 @@ def _own(loop: Loop) -> Document:
         own["proofs"] = {
             proof.task_id: {"grade": proof.grade.value, "reason": proof.reason} for proof in loop.validation.proofs
         }
+    if loop.validation.proof:
+        own["proof"] = loop.validation.proof
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:

@@ -80,9 +80,20 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return not self.verdict.accepts and self.passes_with
 
     @property
+    def decisive(self) -> TestRun:
+        """The run that decides: with the protected changes if the tests accept the work only with them."""
+        return self.whole if self.passes_only_with and self.whole is not None else self.verified
+
+    @property
+    def proof(self) -> str:
+        """What the deciding run proves, in a sentence; empty if there is nothing to say."""
+        is_whole = self.passes_only_with and self.with_protected is not None
+        return (self.with_protected if is_whole else self.verdict).sentence
+
+    @property
     def results(self) -> tuple[TestResult, ...]:
         """The results of the tests, and every problem that is not a failed test among them."""
-        run = self.whole if self.passes_only_with and self.whole is not None else self.verified
+        run = self.decisive
         if self.passes:
             return run.findings
         failed = {name for name, result in run.by_id.items() if result.status == "failed"}
@@ -133,18 +144,20 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         if self.passes_only_with:
             tests = [change.path for change in self.split.protected if change.is_test]
             code = f"changed_test_{tests[0]}" if tests else "protected_changes"
-            run_id, files = self.verified.run_id, few(changed)
+            files, passing, failing = few(changed), self.decisive.run_id, self.verified.run_id
             message = (
-                f"the tests pass only with the work's changes to protected files: {files} (run {run_id} without them)"
+                f"the tests pass only with the work's changes to protected files: {files} "
+                f"(run {passing} passes with them, run {failing} fails without them)"
             )
             yield Doubt(code=code, message=message)
             return
         if self.whole is not None and self.with_protected is not None:
-            files = few(changed)
-            message = f"the work changed protected files: {files}; the tests pass without them"
+            files, without, whole = few(changed), self.verified.run_id, self.whole.run_id
+            message = f"the work changed protected files: {files}; the tests pass without them (run {without})"
             if not self.with_protected.accepts:
                 message = (
-                    f"the work changed protected files: {files}; the tests fail with them (run {self.whole.run_id})"
+                    f"the work changed protected files: {files}; "
+                    f"the tests pass without them (run {without}) and fail with them (run {whole})"
                 )
             yield Doubt(code="protected_changes", message=message)
         if not self.verdict.is_base_judged:

@@ -56,7 +56,9 @@ def echo_status(context: Context, loop: Loop, *, as_json: bool = False) -> None:
         process = f"process {worker.pid} on {worker.host} since {worker.since}" if worker else "a process that starts"
         _echo_section(message("Worker"), [translate(f"driven by {process}" if driven else "no worker")])
     patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
-    if isinstance(loop.phase, Completed) and patch.is_file():
+    if isinstance(loop.phase, Completed) and loop.workflow is not None:
+        echo(f"  → loopwright status {loop.workflow}", bold=True)  # the workflow delivers the work
+    elif isinstance(loop.phase, Completed) and patch.is_file():
         echo(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
     if is_unproven(loop) and patch.is_file():
         echo(f"  the diff: {shlex.quote(shown(patch))}", bold=True)
@@ -106,7 +108,7 @@ def _echo_work(loop: Loop) -> None:
     _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = translate(f"run {loop.validation.run_id or 'by another tool'}")
-        notes = map(translate, loop.validation.notes)
+        notes = [translate(note) for note in (loop.validation.proof, *loop.validation.notes) if note]
         _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run, *notes])
     _echo_section(message("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [

@@ -28,12 +28,19 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishCompl
     run_id, tests = loop.validation.run_id, loop.validation
     lines += ["", "## Tests", "", f"{tests.pass_rate:g} % of {len(tests.results)} passed in run {run_id}:"]
     lines += [f"`loopwright verify {run_id}` checks that; `loopwright rerun {run_id}` repeats it.", ""]
+    lines += [f"{tests.proof}.", ""] if tests.proof else []
     if doubts := doubts_of(loop):
         lines += ["## Not proven", "", *(f"- {doubt.message}" for doubt in doubts), ""]
     if _hand_over(loop.tree, progress, context.request().project):
-        lines += ["## The work", "", f"`git apply {progress / _PATCH}`", ""]
+        lines += ["## The work", "", _delivery(loop, progress), ""]
     write_durably(progress / "summary.md", context.tools().redactor.clean("\n".join(lines)).data)
     return c.FinishComplete(action_id=action_id)
+
+
+def _delivery(loop: Loop, progress: Path) -> str:
+    if loop.workflow is None:
+        return f"`git apply {progress / _PATCH}`"
+    return f"The workflow {loop.workflow} delivers it: `loopwright status {loop.workflow}` shows the next step."
 
 
 def _hand_over(tree: Tree | None, progress: Path, project: Path) -> bool:

@@ -50,16 +50,17 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
     unfixed = judged.unfixed if accepted is not None and accepted is not judged else ()
     validation = Validation(
         results=judged.results,
-        coverage=judged.verified.coverage,
+        coverage=judged.decisive.coverage,
         passed=judged.passes,
         last_run_at=now,
-        run_id=judged.verified.run_id,
+        run_id=judged.decisive.run_id,
         doubts=(*map(known_failures, [unfixed] if unfixed else ()), *doubts),
         proofs=proofs,
+        proof=accepted.proof if accepted is not None else "",
         notes=tuple(accepted.notes) if accepted is not None else (),
         unfixed=unfixed,
     )
-    return validation, judged.verified.gaps
+    return validation, judged.decisive.gaps
 
 
 def judge_by_checks(loop: Loop, context: WorkerContext, judging: Judging) -> Validation:
@@ -99,6 +100,7 @@ def _write_down(loop: Loop, context: WorkerContext, validation: Validation, gaps
         "",
         f"run {validation.run_id}, {validation.pass_rate:g} % passed",
     ]
+    lines += [f"- {validation.proof}"] if validation.proof else []
     lines += [f"- failed: {name}" for name in validation.failed_tests[:50]]
     lines += [f"- missing from the report: {gap}" for gap in gaps]
     lines += [f"- not proven: {doubt.message}" for doubt in validation.doubts]
