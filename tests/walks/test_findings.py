@@ -72,7 +72,11 @@ def test_findings_that_send_the_spec_back_become_its_question(project):
 
 def test_the_verdict_of_a_person_stays_until_a_person_replaces_it(project):
     reviewed(project, "build")
-    ok(project, "review", "greet", "--verdict", "request-changes", "--rationale", "louder")
+    assert "✗ changes requested by the reviewer second: code review: not yet" in ok(project, "status", "greet").stdout
+    by_person = ok(project, "review", "greet", "--verdict", "request-changes", "--rationale", "louder").stdout
+    who = status(project)["review"]["requested_by"]
+    assert f"✗ changes requested by {who[0]}: code review: louder" in by_person
+    assert status(project)["review"]["reviewer"] == who[0]
     assert "has reviewed this version of the work: request-changes" in ok(project, "review", "greet").stdout
     assert state(project)["rollback_rationale"] == "code review: louder"
     assert refusal(project, "review", "greet", "--reviewer", "second")["error"] == "review_by_person"

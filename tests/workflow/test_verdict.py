@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.verdict import Finding, Review
+from loopwright.workflow.verdict import OWN_CHECKS, Finding, Review, request_sentence
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,19 @@ def test_the_sentences_of_a_review_are_its_reason_and_all_findings():
     review = Review(verdict="request-changes", reviewer="r", tree="t", rationale="why", findings=findings)
     assert review.sentences() == ("why", *(f"minor: {number}" for number in range(9)))
     assert Review(verdict="approve", reviewer="r", tree="t").sentences() == ()
+
+
+@pytest.mark.parametrize(
+    ("requested_by", "rationale", "sentence"),
+    [
+        ((OWN_CHECKS,), "the scope", "changes requested by Loopwright's own checks: the scope"),
+        ((OWN_CHECKS, "ben"), "no", "changes requested by Loopwright's own checks, ben: no"),
+        (("the reviewer codex",), "", "changes requested by the reviewer codex: no reason given"),
+        ((), "no", "changes requested by the review: no"),
+    ],
+)
+def test_a_request_for_changes_names_its_authors_and_its_reason(requested_by, rationale, sentence):
+    review = Review(
+        verdict="request-changes", reviewer="r", tree="t", requested_by=requested_by, rationale=rationale
+    )  # fmt: skip
+    assert request_sentence(review) == sentence

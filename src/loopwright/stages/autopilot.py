@@ -30,6 +30,7 @@ from loopwright.workflow import events as e
 from loopwright.workflow.flight import LANDED
 from loopwright.workflow.model import FORWARD, POLICY, Archived, Building, Done, SpendingLimits, Transition
 from loopwright.workflow.stage import Stage
+from loopwright.workflow.verdict import request_sentence
 
 
 class AutopilotRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,8 +112,10 @@ def _work(
         case Stage.REVIEW:
             request = ReviewRequest(reviewer=autopilot.reviewer, spending=spending)
             view = review_change(context, slug, request, tell, cancellation)
-            if view.workflow.review is None or view.workflow.review.verdict != "approve":
-                raise _stopped("autopilot_review_failed", "the review requests changes", view)
+            review = view.workflow.review
+            if review is None or review.verdict != "approve":
+                why = request_sentence(review) if review is not None else "the work was not reviewed"
+                raise _stopped("autopilot_review_failed", why, view)
             return view
         case Stage.CLARIFY | Stage.DONE:
             pass

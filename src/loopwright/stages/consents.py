@@ -24,6 +24,7 @@ from loopwright.workflow.model import Archived, Building, Done, Key, Signature, 
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import SPECS_LOCK, Opened
+from loopwright.workflow.verdict import OWN_CHECKS
 from loopwright.workflow.verification import PROTECTED, WITHOUT_PROTECTED, Verification
 
 
@@ -77,6 +78,8 @@ def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
             workflow.review,
             verdict="request-changes",
             target=Stage.BUILD,
+            requested_by=(OWN_CHECKS,),
+            is_by_person=False,
             rationale=f"the build does not cover the whole scope: {why}",
         )
         opened.apply(e.WorkReviewed(review=corrected), "tool")

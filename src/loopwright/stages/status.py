@@ -35,6 +35,7 @@ from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
 from loopwright.workflow.store import Snapshot
+from loopwright.workflow.verdict import Review
 
 
 class FlightView(msgspec.Struct, frozen=True):
@@ -111,6 +112,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
             "revision": workflow.revision,
             "readiness": readiness_document(self.standing.readiness),
             "authorization": authorizations(workflow, self.standing),
+            "review": _review(workflow.review),
             "requirements": [_proof(line) for line in self.requirements],
             "unreached_functions": list(workflow.verification.unreached) if workflow.verification is not None else [],
             "flags": list(workflow.verification.flags) if workflow.verification is not None else [],
@@ -243,6 +245,18 @@ def _requirements(workflow: Workflow, facts: Facts) -> tuple[AuditLine, ...]:
     if workflow.verification is None or not isinstance(facts.slices, Slices):
         return ()
     return audited(as_if_signed(workflow), facts).requirements
+
+
+def _review(review: Review | None) -> dict[str, Any] | None:
+    if review is None:
+        return None
+    return {
+        "verdict": review.verdict,
+        "reviewer": review.reviewer,
+        "requested_by": list(review.requested_by),
+        "rationale": review.rationale,
+        "target": review.target.value if review.target is not None else None,
+    }
 
 
 def _proof(line: AuditLine) -> dict[str, Any]:

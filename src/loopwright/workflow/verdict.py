@@ -6,9 +6,12 @@ from typing import Literal
 
 import msgspec
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.stage import Stage
 
 Verdict = Literal["approve", "request-changes"]
+# Stands for Loopwright among those who request changes: no reviewer was asked, or none objected.
+OWN_CHECKS = "Loopwright's own checks"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +43,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     findings: tuple[Finding, ...] = ()
     # Whether a person gave the verdict. No agent and no rule replaces it for this tree.
     is_by_person: bool = False
+    # Who requests changes: Loopwright's own checks, reviewers or a person. Empty in reviews of an earlier version.
+    requested_by: tuple[str, ...] = ()
     # Why the risk floor required a reviewer; empty below the threshold.
     risk: str = ""
     # The digest of each run's evidence at the time of the review.
@@ -48,6 +53,13 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def sentences(self) -> tuple[str, ...]:
         """The rationale and all findings, for the agent or person who has to act on them."""
         return tuple(text for text in (self.rationale, *(finding.sentence() for finding in self.findings)) if text)
+
+
+def request_sentence(review: Review, catalogue: Catalogue = ENGLISH) -> str:
+    """Who requests changes, and why."""
+    who = ", ".join(map(catalogue.translate, review.requested_by or ("the review",)))
+    why = catalogue.translate(review.rationale) if review.rationale else catalogue.message("no reason given")
+    return catalogue.message("changes requested by {who}: {why}", who=who, why=why)
 
 
 class SentBack(msgspec.Struct, frozen=True, kw_only=True):

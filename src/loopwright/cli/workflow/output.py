@@ -13,6 +13,7 @@ from loopwright.cli.plain import echo, echo_json, put
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.audit import proof_line
 from loopwright.workflow.stage import Stage
+from loopwright.workflow.verdict import request_sentence
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
@@ -33,7 +34,7 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
         put(blocker.code, dim=True)
     review = view.workflow.review
     if stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
-        put(f"  ✗ {message('the review requests changes: {why}', why=translate(review.rationale))}")
+        put(f"  ✗ {request_sentence(review, catalogue())}")
     for pattern in view.scope if stage is Stage.PLAN or whole else ():
         if pattern in view.scope_wanted:
             echo(f"  the work may change {pattern}, which project.source does not allow")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import msgspec
 
@@ -19,7 +20,7 @@ from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.model import Transition, Workflow
 from loopwright.workflow.reviewing import REVIEWED, CodeReview, ReviewOutcome, SmellReview, report, support
 from loopwright.workflow.store import Opened
-from loopwright.workflow.verdict import Review
+from loopwright.workflow.verdict import OWN_CHECKS, Review
 from loopwright.workflow.verification import Verification
 
 
@@ -54,6 +55,7 @@ def record_review(
         findings=outcome.findings,
         # With a mechanical objection the verdict is not the one that the person gave.
         is_by_person=judgment.is_by_person and given is not None and given.verdict == outcome.verdict,
+        requested_by=tuple(_requesters(judgment, outcome)),
         risk=judgment.risk,
         evidence=evidence,
     )
@@ -64,6 +66,19 @@ def record_review(
     if outcome.verdict == "approve":
         _write_journal_page(context, opened.workflow, review)
     opened.apply(c.RequestApproval(transition=Transition.REVIEW_DONE, standing=opened.standing()), "tool")
+
+
+def _requesters(judgment: Judgment, outcome: ReviewOutcome) -> Iterator[str]:
+    """Who objects to the work: Loopwright's own checks, the reviewers, or a person."""
+    code, smell = judgment.code, judgment.smell
+    by_code = code.given is not None and code.given.verdict == "request-changes"
+    by_smell = smell.given is not None and smell.given.verdict == "block"
+    if len(outcome.objections) > by_code + by_smell:
+        yield OWN_CHECKS
+    if by_code:
+        yield judgment.by if judgment.is_by_person else f"the reviewer {judgment.by}"
+    if by_smell:
+        yield f"the architecture reviewer {smell.by}"
 
 
 def _pages(
