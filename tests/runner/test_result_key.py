@@ -38,6 +38,8 @@ def test_the_same_surroundings_give_the_same_key(surroundings):
     assert key(surroundings) == key(surroundings)
     assert key(surroundings) == key(surroundings, variables={"UNSEEN": "1"}.items()), "no command sees it"
     assert key(surroundings) == key(surroundings, replace(COMMAND, cwd="."))
+    assert key(surroundings) != key(surroundings, replace(COMMAND, cwd=".."))
+    assert key(surroundings, replace(COMMAND, cwd="ci")) != key(surroundings, replace(COMMAND, cwd=".ci"))
 
 
 def test_every_part_of_the_request_changes_the_key(surroundings):

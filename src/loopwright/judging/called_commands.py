@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from loopwright.judging.deciding_scripts import deciding_scripts
 from loopwright.judging.syntax.shell_words import simple_commands
+from loopwright.kernel.relative_folder import relative_folder
 
 _NODE_PACKAGES = frozenset({"npm", "pnpm", "yarn", "bun"})
 _MAKE = frozenset({"make", "gmake"})
@@ -32,7 +33,7 @@ def with_called(
     commands: Iterable[CommandIn], files: frozenset[str], read: Read, *, follows_scripts: bool = True
 ) -> Iterator[CommandIn]:
     """The commands, and the commands that they call through a file of the project."""
-    ahead = [(command, cwd.strip("/") if cwd.strip("./") else "", 0) for command, cwd in commands]
+    ahead = [(command, relative_folder(cwd), 0) for command, cwd in commands]
     while ahead:
         command, cwd, depth = ahead.pop(0)
         yield command, cwd

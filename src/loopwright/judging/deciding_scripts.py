@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from posixpath import normpath
+from posixpath import join, normpath
 
 from loopwright.judging.syntax.shell_words import SimpleCommand, simple_commands
+from loopwright.kernel.relative_folder import relative_folder
 
 _INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|ruby|perl|php|lua|(?:ba|da|z|k)?sh|source|\.")
 _WRAPPERS = frozenset(["env", "time", "nice", "exec", "command", "xvfb-run", "timeout", "sudo"])
@@ -28,18 +29,16 @@ def deciding_scripts(command: str, cwd: str = "") -> frozenset[str]:
 
 
 def _scripts(command: str, cwd: str) -> Iterator[str]:
-    folder = cwd
+    folder = relative_folder(cwd)
     calls = simple_commands(command)
     for call, after in zip(calls, [*calls[1:], None], strict=False):
         values = [word.value for word in call.words]
         if values[0] == "cd" and len(values) == 2 and values[1] is not None:
-            folder = f"{folder}/{values[1]}"
+            folder = join(folder, values[1])
             continue
         for script in () if _is_compared(call, after) else _run_files(values):
-            if script.startswith(("/", "~")):
-                continue
-            path = normpath(f"{folder}/{script}".lstrip("/"))
-            if not path.startswith(".."):
+            path = normpath(join(folder, script))
+            if not path.startswith(("../", "/")) and not script.startswith("~"):
                 yield path
 
 

@@ -14,6 +14,7 @@ from loopwright.judging.controls.model import ControlOutcome, Inverted
 from loopwright.judging.controls.time_limits import with_time_limit
 from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.verdict import PASSED, CommandVerdict, TreeResult
+from loopwright.kernel.relative_folder import relative_folder
 from loopwright.loop.altered_files import own_file
 from loopwright.loop.silent_commands import SilentCommand
 from loopwright.runner.request import Observer
@@ -152,7 +153,7 @@ def _go_files(verdict: CommandVerdict, judges: tuple[str, ...]) -> tuple[str, ..
 
 def _judged_in(cwd: str, command: str, judges: tuple[str, ...]) -> tuple[str, ...]:
     """The files that a command runs, if it starts in this folder."""
-    folder = cwd.strip("./")
+    folder = relative_folder(cwd)
     if not folder:
         return judged_by(command, judges)
     inside = (path.removeprefix(f"{folder}/") for path in judges if path.startswith(f"{folder}/"))

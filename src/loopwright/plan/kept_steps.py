@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.kernel.relative_folder import relative_folder
 from loopwright.plan.model import Plan, Step
 
 
@@ -13,7 +14,8 @@ def dropped_steps(required: tuple[Step, ...], plan: Plan) -> tuple[str, ...]:
 def _keeps(other: Step, step: Step) -> bool:
     """Ids, texts and time limits may change; a new exit code would accept the failure."""
     return (
-        (other.commands, other.cwd, other.expected_exit) == (step.commands, step.cwd, step.expected_exit)
+        (other.commands, relative_folder(other.cwd), other.expected_exit)
+        == (step.commands, relative_folder(step.cwd), step.expected_exit)
         and set(step.verification) <= set(other.verification)
         and set(step.env) <= set(other.env)
         and other.network >= step.network

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel.digest import digest_of
+from loopwright.kernel.relative_folder import relative_folder
 from loopwright.runner.request import Environment, SandboxOptions
 from loopwright.sandbox.model import FreshRequest
 from loopwright.version import VERSION
@@ -51,7 +52,7 @@ def dependencies_of(
     `reporting` says how results are read; `added` are files that the run adds to its tree, with their digests.
     """
     commands = tuple(commands)
-    listed = [[one.command, one.cwd.strip("./"), str(one.network), *sorted(one.without)] for one in commands]
+    listed = [[one.command, relative_folder(one.cwd), str(one.network), *sorted(one.without)] for one in commands]
     variables = environment.for_step(())
     request = options.sandbox if isinstance(options.sandbox, FreshRequest) else options.sandbox.now
     words = _WORD.findall("\n".join([*(one.command for one in commands), *options.setup]))

@@ -7,12 +7,14 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from posixpath import join
 from typing import Literal
 
 import msgspec
 
 from loopwright.judging.globs import matches
 from loopwright.kernel.files import read_regular_file
+from loopwright.kernel.relative_folder import relative_folder
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
 from loopwright.workflow.slices import Slices
@@ -141,7 +143,7 @@ def paths_in(command: str, cwd: str = "") -> list[str]:
         path = word.partition("::")[0].removeprefix("./").rstrip("/")
         if not path or path.startswith(("-", "/", "~", "$")) or ".." in path.split("/") or "=" in path or " " in path:
             continue
-        whole = f"{cwd.strip('/')}/{path}" if cwd.strip("/.") else path
+        whole = join(relative_folder(cwd), path)
         if "/" in path or "." in path.strip(".") or _TEST_WORD.search(path):
             paths.append(whole)
         if "unittest" in command and _MODULE.fullmatch(path):

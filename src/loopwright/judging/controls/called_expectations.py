@@ -20,6 +20,7 @@ from loopwright.judging.controls.shell import compared_files, expectations
 from loopwright.judging.deciding_scripts import deciding_scripts
 from loopwright.judging.project_files import CODE_KINDS
 from loopwright.judging.syntax.javascript_source import SUFFIXES
+from loopwright.kernel.relative_folder import relative_folder
 
 _SHELL = (".sh", ".bash")
 # The lines of a recipe; `-` ignores its failure.
@@ -53,14 +54,14 @@ def in_command(command: str, *, salt: str) -> Iterator[ChangedExpectation]:
 
 def steering_files(command: str, cwd: str, files: frozenset[str]) -> frozenset[str]:
     """The files from which a command takes its recipe, or with which it compares a result."""
-    folder = _folder(cwd)
+    folder = relative_folder(cwd)
     compared = {_path(folder, name) for name in compared_files(command)}
     return recipe_files(command, folder, files) | {path for path in compared & files if not path.endswith(CODE_KINDS)}
 
 
 def may_call(command: str, cwd: str, files: frozenset[str]) -> bool:
     """Whether a command may call one of these files."""
-    return bool(steering_files(command, cwd, files) or deciding_scripts(command, _folder(cwd)) & files)
+    return bool(steering_files(command, cwd, files) or deciding_scripts(command, relative_folder(cwd)) & files)
 
 
 def in_called_files(
@@ -133,10 +134,6 @@ def _that_matter(
 
 def _reading(variant: ChangedExpectation, read: Read) -> Callable[[str], bytes]:
     return lambda path: variant.source if path == variant.path else read(path)
-
-
-def _folder(cwd: str) -> str:
-    return cwd.strip("/") if cwd.strip("./") else ""
 
 
 def _path(folder: str, name: str) -> str:
