@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import subprocess
 import sys
 from functools import partial
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.kernel.lockdown import Lockdown, filter_program, start_locked_down
+from loopwright.kernel.lockdown import Lockdown, _join_new_keyring, filter_program, start_locked_down
 
 KEYRING = r"""
 import ctypes, os
@@ -28,6 +30,59 @@ def test_every_command_has_a_session_keyring_of_its_own():
         int(start().communicate()[0]),
     }
     assert len(rings) == 3 or rings == {-1}, "a kernel without keys has none to share"
+
+
+class _Calls:
+    """A kernel whose calls about keys fail with these errors: join, name the keyring, request a key."""
+
+    def __init__(self, join, name=0, request=0):
+        self._join, self._name, self._request = join, name, request
+
+    def syscall(self, number, *arguments):
+        is_request = arguments[0] == b"user"
+        problem = self._request if is_request else self._join if arguments[0] == 1 else self._name
+        ctypes.set_errno(problem)
+        return -1 if problem else 7
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        _Calls(0),
+        _Calls(errno.ENOSYS),
+        # As in Docker: a filter refuses every call about keys.
+        _Calls(errno.EPERM, errno.EPERM, errno.EPERM),
+    ],
+)
+def test_a_command_starts_if_it_can_not_reach_the_shared_keyring(calls):
+    _join_new_keyring(calls)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+@pytest.mark.parametrize(
+    ("calls", "why"),
+    [
+        (_Calls(errno.EDQUOT), "Disk quota exceeded"),
+        (_Calls(errno.ENOMEM), "Cannot allocate memory"),
+        (_Calls(errno.EPERM), "Operation not permitted"),
+        (_Calls(errno.EPERM, errno.EACCES, errno.EPERM), "Operation not permitted"),
+        (_Calls(errno.EPERM, errno.EPERM, errno.ENOKEY), "Operation not permitted"),
+    ],
+)
+def test_a_command_never_starts_with_the_shared_keyring(calls, why):
+    with pytest.raises(OSError, match=f"session keyring of its own: {why}"):
+        _join_new_keyring(calls)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+def test_a_command_starts_inside_a_filter_that_refuses_keys():
+    inner = (
+        "import subprocess; from functools import partial; "
+        "from loopwright.kernel.lockdown import Lockdown, start_locked_down; "
+        "print(start_locked_down(partial(subprocess.Popen, ['true']), Lockdown.KEYS).wait())"
+    )
+    start = partial(subprocess.Popen, [sys.executable, "-c", inner], stdout=subprocess.PIPE)
+    assert start_locked_down(start, Lockdown.MACHINE).communicate()[0] == b"0\n"
 
 
 def test_a_program_that_can_not_start_is_the_callers_error():

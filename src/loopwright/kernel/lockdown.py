@@ -19,7 +19,8 @@ from functools import cache
 from typing import Protocol, TypeVar
 
 _ON_LINUX = sys.platform.startswith("linux")
-_KEYCTL_JOIN_SESSION_KEYRING = 1
+_KEYCTL_GET_KEYRING_ID, _KEYCTL_JOIN_SESSION_KEYRING = 0, 1
+_SESSION_KEYRING = -3
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 _PR_SET_NO_NEW_PRIVS = 38
 _CREATE_RULESET, _RESTRICT_SELF, _VERSION_FLAG = 444, 446, 1
@@ -32,11 +33,12 @@ _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX: they type into a te
 
 # Numbers of system calls: on x86_64, and on every machine with the kernel's generic table.
 _KEYCTL = (250, 219)
+_REQUEST_KEY = (249, 218)
 _IOCTL = (16, 29)
 _SOCKET = (41, 198)
 # State of the machine that no namespace separates, and that no build, test or agent needs.
 _MACHINE_CALLS = (
-    (248, 217), (249, 218), _KEYCTL,  # add_key, request_key, keyctl
+    (248, 217), _REQUEST_KEY, _KEYCTL,  # add_key, request_key, keyctl
     (425, 425), (426, 426), (427, 427),  # io_uring: its requests pass no filter
     (321, 280), (323, 282), (298, 241),  # bpf, userfaultfd, perf_event_open
     (246, 104), (320, 294), (175, 105), (313, 273), (176, 106),  # kexec and kernel modules
@@ -135,9 +137,29 @@ def _libc() -> ctypes.CDLL:
 
 
 def _join_new_keyring(libc: ctypes.CDLL) -> None:
-    """Take a new session keyring. A kernel without keys has none to protect."""
-    if (architecture := _ARCHITECTURES.get(os.uname().machine)) is not None:
-        libc.syscall(_KEYCTL[architecture[1]], _KEYCTL_JOIN_SESSION_KEYRING, None)
+    """Take a new session keyring, or raise: a command never shares the person's keyring unnoticed.
+
+    A kernel without keyrings has none to protect. A filter around Loopwright, such as Docker's, may refuse all calls
+    about keys: then the command can't reach the shared keyring either.
+    """
+    architecture = _ARCHITECTURES.get(os.uname().machine)
+    if architecture is None:
+        return  # unknown numbers of calls; every level above KEYS is refused on such a machine
+    keyctl, request_key = _KEYCTL[architecture[1]], _REQUEST_KEY[architecture[1]]
+    problem = _error_of(libc, keyctl, _KEYCTL_JOIN_SESSION_KEYRING, None)
+    if problem in (0, errno.ENOSYS):
+        return
+    if problem == errno.EPERM:
+        reads = _error_of(libc, keyctl, _KEYCTL_GET_KEYRING_ID, _SESSION_KEYRING, 0)
+        requests = _error_of(libc, request_key, b"user", b"loopwright-probe", None, 0)
+        if (reads, requests) == (errno.EPERM, errno.EPERM):
+            return
+    raise OSError(problem, f"it can't get a session keyring of its own: {os.strerror(problem)}")
+
+
+def _error_of(libc: ctypes.CDLL, *call: int | bytes | None) -> int:
+    """The error of a system call; 0 if it succeeded."""
+    return 0 if libc.syscall(*call) >= 0 else ctypes.get_errno()
 
 
 def _scope(libc: ctypes.CDLL) -> None:
