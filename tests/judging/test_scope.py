@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from loopwright.judging.deciding_scripts import deciding_scripts
+from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
 from loopwright.judging.project_files import DOCS, TESTS, find_project_files
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope
 
@@ -29,7 +29,7 @@ SCOPE = WorkScope(source=("src/**", "flat.py"), tests=TESTS, docs=DOCS, protect=
 
 
 def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
-    """The part of a project to which a change of one file belongs."""
+    """The part of a project to which a change of one file belongs. `also` are other changes: path and new mode."""
     blobs = {"new": after}
 
     def entry(name, data):
@@ -41,11 +41,17 @@ def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
     tree = BaseFacts(
         read=lambda blob: blobs[blob],
         has_file=BASE.__contains__,
+        has_folder=lambda folder: any(name.startswith(f"{folder}/") for name in BASE),
         is_installed={"requests"}.__contains__,
         is_command=lambda name: False,
         has_kind={".py", ".txt", ".xml"}.__contains__,
     )
-    return scope.part(change, tree, frozenset({path, *also}))
+    known = TreeEntry("100644", "old")
+    others = [
+        FileChange(name, known if name in BASE else None, None if other is None else TreeEntry(other, "new"))
+        for name, other in dict(also).items()
+    ]
+    return scope.part(change, tree, scope.changed_paths((change, *others), tree))
 
 
 @pytest.mark.parametrize(
@@ -128,6 +134,62 @@ def test_a_document_is_one_unless_a_plan_names_it_exactly():
     assert not scope.is_doc(replace(change, path="src/a.py"))
 
 
+FILE, LINK, GONE = "100644", "120000", None
+
+
+@pytest.mark.parametrize(
+    ("path", "also", "expected"),
+    [
+        ("src/app/new/types.py", {"src/app/new/__init__.py": FILE}, FilePart.WORK),
+        ("src/new/types.py", {"src/new/__init__.py": FILE}, FilePart.WORK),
+        ("src/new/in/types.py", {"src/new/__init__.py": FILE, "src/new/in/__init__.py": FILE}, FilePart.WORK),
+        ("src/new/types.py", {}, FilePart.PROTECTED),
+        # Only an `__init__.py` that enters the verification tree makes a package.
+        ("src/new/types.py", {"src/new/__init__.py": LINK}, FilePart.PROTECTED),
+        ("src/json/types.py", {"src/json/__init__.py": FILE}, FilePart.PROTECTED),
+        # A folder of the base may be a folder from which Python imports, whatever is added to it.
+        ("src/json.py", {"src/__init__.py": FILE}, FilePart.PROTECTED),
+        ("tests/json.py", {"tests/__init__.py": FILE}, FilePart.PROTECTED),
+        # pytest imports from the folder of a test that is in no package.
+        ("src/app/json.py", {"src/app/__init__.py": GONE}, FilePart.PROTECTED),
+        ("src/app/json.py", {"src/app/__init__.py": FILE}, FilePart.WORK),
+    ],
+)
+def test_a_module_inside_a_package_shadows_nothing(path, also, expected):
+    assert part(path, also=also) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/app/json.py", FilePart.PROTECTED),
+        ("src/app/requests/__init__.py", FilePart.PROTECTED),
+        # The script would import it in place of the module at the top of the project.
+        ("src/app/flat.py", FilePart.PROTECTED),
+        ("src/app/other.py", FilePart.WORK),
+        ("src/app/inner/json.py", FilePart.PROTECTED),
+    ],
+)
+def test_the_folder_of_a_script_is_an_import_root_although_it_is_a_package(path, expected):
+    assert part(path, scope=replace(SCOPE, import_roots=frozenset({"src/app"}))) is expected
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd", "roots"),
+    [
+        ("python pkg/check.py", "", {"", "pkg"}),
+        ("python pkg/check.py | grep ok > out/log.txt", "", {"", "pkg"}),
+        ("cd pkg && python check.py", "", {"pkg"}),
+        ("python -m unittest", "./pkg", {"pkg"}),
+        ("python run", "", {"", "run"}),
+        ('PYTHONPATH="src/app:$PYTHONPATH" python -m pytest', "", {"", "src/app"}),
+        ("python ../other/check.py; python /tmp/check.py", "", {""}),
+    ],
+)
+def test_python_looks_for_modules_in_the_folder_of_its_script_and_of_the_command(command, cwd, roots):
+    assert import_roots(command, cwd, frozenset({"run/__main__.py"})) == roots
+
+
 def test_a_script_that_decides_is_protected_unless_a_plan_names_it_exactly():
     scope = WorkScope(source=("flat.py",), tests=TESTS, docs=DOCS, scripts=frozenset({"flat.py"}))
     assert part("flat.py", scope=scope) is FilePart.PROTECTED
@@ -192,7 +254,7 @@ def test_only_free_parts_of_a_manifest_may_change(after, expected):
 
 def test_a_lock_file_is_free_next_to_its_manifest_only():
     assert part("uv.lock") is FilePart.PROTECTED
-    assert part("uv.lock", also=["pyproject.toml"]) is FilePart.FREE
+    assert part("uv.lock", also={"pyproject.toml": "100644"}) is FilePart.FREE
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from posixpath import join, normpath
+from posixpath import dirname, join, normpath
 
-from loopwright.judging.syntax.shell_words import SimpleCommand, simple_commands
+from loopwright.judging.syntax.shell_words import SimpleCommand, shell_words, simple_commands
 from loopwright.kernel.relative_folder import relative_folder
 
 _INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|ruby|perl|php|lua|(?:ba|da|z|k)?sh|source|\.")
@@ -28,18 +28,50 @@ def deciding_scripts(command: str, cwd: str = "") -> frozenset[str]:
     return frozenset(_scripts(command, cwd))
 
 
+def import_roots(command: str, cwd: str, files: frozenset[str]) -> frozenset[str]:
+    """The folders of the project in which Python looks for modules first, if the command runs Python.
+
+    These are the folder of each script, also of one whose output is compared, the folder in which the command runs, and
+    those that the command puts into PYTHONPATH.
+    """
+    return frozenset(root for root in _import_roots(command, cwd, files) if not root.startswith(("../", "/")))
+
+
+def _import_roots(command: str, cwd: str, files: frozenset[str]) -> Iterator[str]:
+    for word in shell_words(command):
+        name, _, folders = word.text.replace('"', "").replace("'", "").partition("=")
+        if name == "PYTHONPATH":
+            yield from (relative_folder(join(cwd, path)) for path in folders.split(":") if path and "$" not in path)
+    for call, folder in _calls(command, cwd):
+        if call.before[-1:] in ("<", ">"):
+            continue  # the file of a redirection
+        yield relative_folder(folder)
+        script = _script([word.value for word in call.words])
+        if script is not None and not script.startswith(("/", "~")):
+            path = normpath(join(folder, script))
+            # Python runs a folder by its `__main__.py`.
+            yield path if f"{path}/__main__.py" in files else dirname(path)
+
+
 def _scripts(command: str, cwd: str) -> Iterator[str]:
-    folder = relative_folder(cwd)
-    calls = simple_commands(command)
-    for call, after in zip(calls, [*calls[1:], None], strict=False):
-        values = [word.value for word in call.words]
-        if values[0] == "cd" and len(values) == 2 and values[1] is not None:
-            folder = join(folder, values[1])
-            continue
-        for script in () if _is_compared(call, after) else _run_files(values):
+    calls = list(_calls(command, cwd))
+    following = [call for call, _ in calls[1:]]
+    for (call, folder), after in zip(calls, [*following, None], strict=False):
+        for script in () if _is_compared(call, after) else _run_files([word.value for word in call.words]):
             path = normpath(join(folder, script))
             if not path.startswith(("../", "/")) and not script.startswith("~"):
                 yield path
+
+
+def _calls(command: str, cwd: str) -> Iterator[tuple[SimpleCommand, str]]:
+    """Each call with the folder in which it runs."""
+    folder = relative_folder(cwd)
+    for call in simple_commands(command):
+        values = [word.value for word in call.words]
+        if values[0] == "cd" and len(values) == 2 and values[1] is not None:
+            folder = join(folder, values[1])
+        else:
+            yield call, folder
 
 
 def _is_compared(call: SimpleCommand, after: SimpleCommand | None) -> bool:

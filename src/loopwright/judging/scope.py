@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from posixpath import dirname
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.judging.globs import matches
 from loopwright.judging.manifests import is_free_lock_file, same_without_free_parts
@@ -54,6 +56,7 @@ _LIBRARY = frozenset(sys.stdlib_module_names) | {
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "xdist", "hypothesis", "coverage", "mock", "nose2",
     "tox", "nox",
 }  # fmt: skip
+_PACKAGE_FILE = "__init__.py"
 _PYTHON_MODULES = (".py", ".pyi", ".pyc", ".so", ".pyd")
 
 
@@ -91,12 +94,31 @@ class BaseFacts(msgspec.Struct, frozen=True):
 
     read: Callable[[str], bytes]
     has_file: Callable[[str], bool]
+    has_folder: Callable[[str], bool]
     # Whether a Python that may run the tests has a top-level module of this name.
     is_installed: Callable[[str], bool]
     # Whether the user can run a command of this name.
     is_command: Callable[[str], bool]
     # Whether the base has a work file or a test of this kind, such as ".xml".
     has_kind: Callable[[str], bool]
+
+
+class ChangedPaths(msgspec.Struct, frozen=True, kw_only=True):
+    """All paths that the work changed, and how the work changed which folders are Python packages."""
+
+    paths: frozenset[str] = frozenset()
+    # New folders whose new `__init__.py` enters the verification tree.
+    new_packages: frozenset[str] = frozenset()
+    # Folders that lost their `__init__.py`.
+    lost_packages: frozenset[str] = frozenset()
+
+    def is_package(self, folder: str, base: BaseFacts) -> bool:
+        """Whether a folder is a package in the verification tree."""
+        is_old = base.has_file(f"{folder}/{_PACKAGE_FILE}") and folder not in self.lost_packages
+        return is_old or folder in self.new_packages
+
+
+NO_PATHS = ChangedPaths()
 
 
 class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +135,8 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
     granted: tuple[str, ...] = ()
     # Files whose exit code decides whether a check passes. A plan may name them exactly.
     scripts: frozenset[str] = frozenset()
+    # Folders in which a command looks for modules first: of its script, its own, and those of PYTHONPATH.
+    import_roots: frozenset[str] = frozenset()
 
     def is_test(self, path: str) -> bool:
         """Whether the path is a test, or belongs to the tests."""
@@ -138,8 +162,25 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the plan, or a person who was asked, names this path exactly."""
         return path in self._named_exactly
 
-    def part(self, change: FileChange, base: BaseFacts, changed: frozenset[str] = frozenset()) -> FilePart:
-        """What a change is. `changed` are all changed paths: a lock file is free only next to its manifest."""
+    def changed_paths(self, changes: Iterable[FileChange], base: BaseFacts) -> ChangedPaths:
+        """What the rules ask about all changes together.
+
+        A folder of the base may be one from which Python imports. So a new `__init__.py` makes a package only of a new
+        folder, and only if the file itself is no protected change.
+        """
+        changes = tuple(changes)
+        markers = [change for change in changes if change.path.endswith(f"/{_PACKAGE_FILE}")]
+        lost = frozenset(dirname(change.path) for change in markers if change.after is None)
+        changed = ChangedPaths(paths=frozenset(change.path for change in changes), lost_packages=lost)
+        for change in sorted(markers, key=lambda change: len(change.path)):  # a package before the packages in it
+            folder = dirname(change.path)
+            is_new = change.before is None and not base.has_folder(folder)
+            if is_new and self.part(change, base, changed) is not FilePart.PROTECTED:
+                changed = replace(changed, new_packages=changed.new_packages | {folder})
+        return changed
+
+    def part(self, change: FileChange, base: BaseFacts, changed: ChangedPaths = NO_PATHS) -> FilePart:
+        """What a change is. Other changes matter: a lock file is free only next to its manifest."""
         path = change.path
         if not change.is_plain or matches(path, self.protect):
             return FilePart.PROTECTED
@@ -147,9 +188,9 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
             return FilePart.WORK
         if matches(path, _IGNORE_FILES):
             return FilePart.FREE
-        if _is_free_manifest(change, base, changed):
+        if _is_free_manifest(change, base, changed.paths):
             return FilePart.FREE
-        if path in self.scripts or matches(path, _LOADED_BY_NAME) or _shadows(change, base):
+        if path in self.scripts or matches(path, _LOADED_BY_NAME) or self._shadows(change, base, changed):
             return FilePart.PROTECTED
         if self.is_test(path):
             return FilePart.NEW_TEST if change.before is None and _is_test_kind(path, base) else FilePart.PROTECTED
@@ -158,6 +199,23 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
         if matches(path, listed) and (_EVERY_FILE in listed or _is_product(change, base)):
             return FilePart.WORK
         return FilePart.FREE if matches(path, self.docs) else FilePart.PROTECTED
+
+    def _shadows(self, change: FileChange, base: BaseFacts, changed: ChangedPaths) -> bool:
+        """Whether Python would import a new module or package in place of a library or of an installed module."""
+        if change.after is None or change.before is not None:
+            return False
+        folder, _, name = change.path.rpartition("/")
+        stem, dot, ending = name.partition(".")
+        if not f"{dot}{ending}".endswith(_PYTHON_MODULES):
+            return False
+        if stem == "__init__":  # a folder without `__init__.py` hides no module
+            folder, _, stem = folder.rpartition("/")
+        if not stem:
+            return False
+        if folder in self.import_roots:
+            return _is_known(stem, base) or any(base.has_file(path) for path in (f"{stem}.py", f"{stem}/__init__.py"))
+        # Any folder but a package may be one from which Python imports.
+        return (not folder or not changed.is_package(folder, base)) and _is_known(stem, base)
 
     @property
     def _named_exactly(self) -> frozenset[str]:
@@ -235,23 +293,6 @@ def _content(entry: TreeEntry | None, base: BaseFacts) -> bytes:
     return b"" if entry is None else base.read(entry.blob)
 
 
-def _shadows(change: FileChange, base: BaseFacts) -> bool:
-    """Whether Python would import a new module or package in place of a library or of an installed module."""
-    if change.after is None or change.before is not None:
-        return False
-    folder, _, name = change.path.rpartition("/")
-    stem, dot, ending = name.partition(".")
-    if not f"{dot}{ending}".endswith(_PYTHON_MODULES):
-        return False
-    if stem != "__init__":
-        return _is_importable(folder, stem, base)
-    # A folder without `__init__.py` hides no module.
-    parent, _, package = folder.rpartition("/")
-    return bool(package) and _is_importable(parent, package, base)
-
-
-def _is_importable(parent: str, module: str, base: BaseFacts) -> bool:
-    """Whether the name is a library's, and the folder may be one from which Python imports: not a package itself."""
-    if parent and base.has_file(f"{parent}/__init__.py"):
-        return False
+def _is_known(module: str, base: BaseFacts) -> bool:
+    """Whether a library or an installed module has this name."""
     return module in _LIBRARY or base.is_installed(module)

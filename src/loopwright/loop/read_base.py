@@ -36,6 +36,7 @@ class BaseReader:
         return BaseFacts(
             read=lambda blob: self._judge.run("cat-file", "blob", blob),
             has_file=lambda path: path in self.files,
+            has_folder=lambda folder: any(path.startswith(f"{folder}/") for path in self.files),
             is_installed=lambda module: any(_has_module(folder, module) for folder in self._libraries),
             is_command=self._is_command,
             has_kind=kinds.__contains__,

@@ -10,7 +10,7 @@ import msgspec
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
 from loopwright.judging.controls.called_expectations import steering_files
-from loopwright.judging.deciding_scripts import deciding_scripts
+from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
 from loopwright.judging.flags import Flag, flags
 from loopwright.judging.judge_helpers import judge_helpers
 from loopwright.judging.project_files import CODE_KINDS, DOCS, SHELL_KINDS, TESTS, find_project_files, only_product
@@ -211,7 +211,7 @@ def split_work(
 
 
 def _by_part(changes: tuple[FileChange, ...], scope: WorkScope, facts: BaseFacts) -> dict[FilePart, list[FileChange]]:
-    changed = frozenset(change.path for change in changes)
+    changed = scope.changed_paths(changes, facts)
     parts: dict[FilePart, list[FileChange]] = {part: [] for part in FilePart}
     for change in changes:
         parts[scope.part(change, facts, changed)].append(change)
@@ -244,7 +244,7 @@ def work_with_tests(
         scope = _scope(settings, base, plan)
         facts = base.facts(scope)
         changes = tuple(_changes(judge, earlier))
-        changed = frozenset(change.path for change in changes)
+        changed = scope.changed_paths(changes, facts)
         allowed = [change for change in changes if scope.part(change, facts, changed) in (FilePart.WORK, FilePart.FREE)]
         new_tests = [change for change in _changes(judge, final.whole) if change.path in final.new_tests]
         return _Composer(judge, earlier, progress)([*allowed, *new_tests])
@@ -257,6 +257,8 @@ def _command_texts(settings: ProjectSettings, plan: PlanScope) -> tuple[str, ...
 def _scope(settings: ProjectSettings, base: BaseReader, plan: PlanScope) -> WorkScope:
     """The scope by the settings. Source files that are not set are found by their names on the base."""
     scripts, tests = _scripts(settings, base, plan), tuple(settings.tests) or TESTS
+    called = with_called(_commands(settings, plan), base.files, base.read)
+    roots = frozenset[str]().union(*(import_roots(command, cwd, base.files) for command, cwd in called))
     source = tuple(settings.source) or find_project_files(base.files, scripts).source
     if product := scripts & only_product(base.files, source, tests):
         # A test script may source or call the only product; what the command itself runs is a judge.
@@ -269,6 +271,7 @@ def _scope(settings: ProjectSettings, base: BaseReader, plan: PlanScope) -> Work
         planned=plan.files,
         granted=plan.granted,
         scripts=scripts | judge_helpers(scripts, base.files, base.read),
+        import_roots=roots,
     )
 
 

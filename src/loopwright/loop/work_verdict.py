@@ -87,8 +87,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def proof(self) -> str:
         """What the deciding run proves, in a sentence; empty if there is nothing to say."""
-        is_whole = self.passes_only_with and self.with_protected is not None
-        return (self.with_protected if is_whole else self.verdict).sentence
+        return (self.with_protected if self.passes_only_with and self.with_protected else self.verdict).sentence
 
     @property
     def results(self) -> tuple[TestResult, ...]:
