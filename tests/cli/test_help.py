@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import click
 
 from loopwright.cli.main import loopwright
@@ -31,3 +34,21 @@ def test_every_help_page_has_examples_of_its_own_command():
 def test_every_command_prints_json():
     for path, command in ALL.items():
         assert "--json" in {option for parameter in command.params for option in parameter.opts}, path
+
+
+def test_the_help_of_an_analysis_needs_no_library_of_its_own():
+    """A new user reads --help before installing the extra."""
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('numpy', 'scipy', 'matplotlib')))\n"
+        "from loopwright.cli.main import main; main(sys.argv[1:])"
+    )
+    for name in ("all", "calibration"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "analyze", name, "--help"], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"loopwright analyze {name}" in done.stdout
+    done = subprocess.run(
+        [sys.executable, "-c", code, "analyze", "calibration"], capture_output=True, text=True, check=False
+    )
+    assert "TOOL_MISSING: this needs numpy" in done.stderr

@@ -74,6 +74,17 @@ def test_init_finds_folders_to_provide_and_overwrites_nothing(project):
     assert again["written"] == []
 
 
+def test_init_writes_the_settings_that_another_command_only_began(project):
+    """The first command of a workspace writes a config with the layout alone."""
+    project.write("Makefile", "test:\n\ttrue\n")
+    project.run("loop", "new", "first", "--task", "work", "--agent", "scripted")
+    config = project.own / "config.toml"
+    assert "[project]" not in config.read_text()
+    assert str(config) in project.run("init", "--json").json()["written"]
+    assert 'test_command = "make test"' in config.read_text()
+    assert str(config) in project.run("init", "--json").json()["kept"]
+
+
 def test_settings_show_values_and_where_they_come_from(project):
     project.write(".loopwright/config.toml", "[run]\ntimeout_s = 7\n")
     listed = {

@@ -382,6 +382,10 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
     assert loops.project.run("verify", proof).exit_code == 0
     prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
     assert any("only with the work's changes to protected files: test_double.py" in text for text in prompts)
+    assert f"`loopwright loop retry {loop_id}`" in loops.run("resume", loop_id, code=1).stderr
+    assert "its worker left: the loop is completed" in loops.run("logs", loop_id).stdout
+    assert "passed: 3 of 3" in loops.run("show", loop_id).stdout
+    assert ": completed, iteration 4 of 10: " in loops.run("show", loop_id).stdout, "no share of work that is over"
     proof = "2 tests failed before and pass now; 1 of 1 earlier test still passes"
     assert proof in loops.run("show", loop_id).stdout
     assert loops.shown(loop_id)["loopwright"]["proof"] == proof

@@ -17,7 +17,7 @@ from loopwright.cli.options import (
     setting_option,
 )
 from loopwright.stages.context import Context
-from loopwright.verbs.init import init, reachable_session, settings
+from loopwright.verbs.init import has_own_settings, init, reachable_session, settings
 
 
 @command_with_examples("""
@@ -56,7 +56,7 @@ def init_command(context: Context, as_json: bool) -> None:
     for path in done.kept:
         echo(f"unchanged: {path}")
     detected = done.detected
-    echo(f"test command: {detected.test_command or 'none found; add it to the plan'}")
+    echo(f"test command: {detected.test_command or 'none found; set project.test_command in config.toml'}")
     if detected.provide:
         echo(f"mounted read-only into sandboxes: {', '.join(detected.provide)}")
     if detected.setup:
@@ -66,7 +66,7 @@ def init_command(context: Context, as_json: bool) -> None:
 
 def _accepts_weak_isolation(context: Context) -> bool:
     """Ask once, before the settings are written; only if a person is there and the isolation is weak."""
-    if not context.is_attended or context.layout.config.exists():
+    if not context.is_attended or has_own_settings(context):
         return False
     reachable = reachable_session(context)
     if not reachable:

@@ -34,7 +34,7 @@ def verify_command(context: Context, run: str | None, as_json: bool) -> None:
         echo_json({"ok": not wrong, "runs": [msgspec.structs.asdict(verdict) for verdict in verdicts]})
     else:
         for verdict in verdicts:
-            echo(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else f"{verdict.checked} facts match"))
+            echo(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else _matching(verdict.checked)))
             for line in verdict.mismatches:
                 echo(f"  ✗ {line}", fg="red")
             for line in verdict.notes:
@@ -42,9 +42,15 @@ def verify_command(context: Context, run: str | None, as_json: bool) -> None:
     if wrong:
         names = ", ".join(verdict.run_id for verdict in wrong[:5])
         raise EvidenceMismatch(
-            f"{len(wrong)} of {len(verdicts)} runs do not match their evidence: {names}",
+            f"{len(wrong)} of {len(verdicts)} runs differ from their evidence: {names}"
+            if len(verdicts) > 1
+            else f"the run {names} differs from its evidence",
             hint="these files were changed after the run; do not rely on them",
         )
+
+
+def _matching(count: int) -> str:
+    return "1 fact matches" if count == 1 else f"{count} facts match"
 
 
 @command_with_examples("""

@@ -16,7 +16,7 @@ from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, repair, validate
 from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
-from loopwright.loop.model import Action, ErrorLine, Held, Holder, Loop, Running, Worker
+from loopwright.loop.model import Action, Completed, ErrorLine, Held, Holder, Loop, Running, Worker
 from loopwright.loop.store import OpenedLoop
 from loopwright.loop.watcher import Watcher
 from loopwright.loop.worker_context import WORKER, WorkerContext
@@ -44,7 +44,10 @@ def drive(loop_id: str, context: WorkerContext, start: Callable[[OpenedLoop], No
         return context.store.load(loop_id)
     finally:
         with context.store.changing(loop_id) as opened:
-            opened.apply(e.WorkerLeft(why=context.cancellation.reason or "nothing to do"), WORKER)
+            # The watcher ends the work of every loop that is over, also of one that just completed.
+            is_done = isinstance(opened.loop.phase, Completed)
+            why = "the loop is completed" if is_done else context.cancellation.reason or "nothing to do"
+            opened.apply(e.WorkerLeft(why=why), WORKER)
 
 
 def _go_on(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:

@@ -44,10 +44,10 @@ from loopwright.loop.projection import status_of
 __all__ = ["Accepted", "Blocker", "Refused", "decide", "evolve", "next_action"]
 
 
-_MOVES: dict[type, tuple[str, ...]] = {
+# The commands that a loop in this phase accepts.
+_COMMANDS: dict[type, tuple[str, ...]] = {
     Created: ("start", "stop"),
-    Running: ("pause", "stop", "complete"),
-    Held: ("resume", "stop"),
+    Running: ("pause", "stop"),
     Completed: ("retry",),
     Failed: ("retry",),
 }
@@ -408,11 +408,12 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 
 
 def _illegal(loop: Loop, move: str) -> Refused:
-    status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
+    status = status_of(loop.phase)
     said = f"the loop {loop.loop_id} is {status}, and can't {move}"
     if isinstance(loop.phase, Held):  # different holds need different commands
         return refused("illegal_move", said, "; ".join(lifted_by(one, loop) for one in in_the_way(loop.phase.holds)))
-    return refused("illegal_move", said, f"from {status} it can: {legal}")
+    commands = (f"`loopwright loop {verb} {loop.loop_id}`" for verb in _COMMANDS[type(loop.phase)])
+    return refused("illegal_move", said, " or ".join(commands))
 
 
 def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:

@@ -183,7 +183,9 @@ _TASK_ENDS = {
 def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> str:
     """The result of the tests."""
     message = catalogue.message
-    ran = message("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
+    good = sum(result.status == "passed" for result in validation.results)
+    facts = {"good": good, "count": len(validation.results)}
+    ran = message("{good} of {count}", **facts) if validation.passed else message("{good} of {count} passed", **facts)
     if validation.coverage is not None:
         ran += message(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
     if validation.passed:

@@ -13,12 +13,13 @@ from loopwright.errors import WrongUsage
 from loopwright.judging.project_files import find_project_files
 from loopwright.kernel import git
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.files import create_exclusively, shown
+from loopwright.kernel.files import create_exclusively, read_regular_file, shown, write_durably
 from loopwright.sandbox import place
 from loopwright.sandbox.model import SandboxView
 from loopwright.stages.context import Context
 from loopwright.workspace.detect import Detected, detect
 from loopwright.workspace.layout import record_choice
+from loopwright.workspace.names import config_text
 from loopwright.workspace.settings import ShownSetting
 
 
@@ -54,9 +55,26 @@ def init(context: Context, *, allows_weak: bool = False) -> Initialised:
         (context.layout.config, _config(context, detected, allows_weak=allows_weak)),
         (context.layout.plan, _plan(detected, stamp(context.clock()))),
     ):
-        (written if create_exclusively(path, text.encode()) else kept).append(path)
+        is_ours = path == context.layout.config and _is_first_config(context)
+        if is_ours:
+            write_durably(path, text.encode())
+        (written if is_ours or create_exclusively(path, text.encode()) else kept).append(path)
     record_choice(context.layout)
     return Initialised(context.project, detected, tuple(written), tuple(kept))
+
+
+def has_own_settings(context: Context) -> bool:
+    """Whether the workspace has settings that `init` leaves unchanged."""
+    return context.layout.config.exists() and not _is_first_config(context)
+
+
+def _is_first_config(context: Context) -> bool:
+    """Whether another command wrote the config, and nobody has changed it: it only names the layout."""
+    try:
+        data = read_regular_file(context.layout.config, most=1 << 10)
+    except OSError:
+        return False
+    return data == config_text(context.layout.flavour).encode()
 
 
 def _config(context: Context, detected: Detected, *, allows_weak: bool) -> str:

@@ -1,4 +1,4 @@
-"""`loopwright analyze calibration, all`: these need the extra `analysis`."""
+"""`loopwright analyze calibration, all`: these need the extra `analysis`, but their --help does not."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from loopwright.analysis.history import Progress
 from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.experiments import echo_decision, gate_record
 from loopwright.cli.analyze.output import Output, analysing, announce, as_record, progress, show, within
+from loopwright.cli.lazy import load
 from loopwright.cli.options import command_with_examples, echo, echo_json
 from loopwright.stages.context import Context
-from loopwright.verbs.calibration import analyze_calibration
 from loopwright.verbs.experiments import (
     Analysed,
     AnalysisRequest,
@@ -37,7 +38,7 @@ A line of the corpus: {"confidence": 0.9, "correct": true}. Optional: "point" (b
 def calibration_command(context: Context, request: AnalysisRequest, output: Output, corpus: Path | None) -> None:
     """P1: measure whether high confidence predicts correct work better than churn and surface do."""
     announce(Experiment.CALIBRATION, output)
-    show(analyze_calibration(context, request, corpus, progress(output)), output)
+    show(_analyze(context, request, corpus, progress(output)), output)
 
 
 @command_with_examples("""
@@ -59,7 +60,7 @@ def everything_command(
     """Run all three experiments, then show whether the gate is open; exit 0 in both cases."""
     plot, count = output.plot, progress(output)
     experiments: dict[Experiment, Callable[[], Analysed]] = {
-        Experiment.CALIBRATION: lambda: analyze_calibration(context, request, corpus, count),
+        Experiment.CALIBRATION: lambda: _analyze(context, request, corpus, count),
         Experiment.GIT_HISTORY: lambda: analyze_git_history(context, request, count),
         Experiment.BOARD_HISTORY: lambda: analyze_board_history(context, request, board, (), count),
     }
@@ -77,3 +78,9 @@ def everything_command(
         echo_json({"results": results, "gate": gate_record(decision)})
     else:
         echo_decision(decision)
+
+
+def _analyze(context: Context, request: AnalysisRequest, corpus: Path | None, count: Progress | None) -> Analysed:
+    """Import the statistics when they are needed."""
+    analysed: Analysed = load("loopwright.verbs.calibration").analyze_calibration(context, request, corpus, count)
+    return analysed

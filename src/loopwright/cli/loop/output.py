@@ -75,14 +75,11 @@ def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     status = status_of(loop.phase)
     echo(f"{loop.loop_id}: ", nl=False, bold=True)
     echo(status, fg=COLORS[status], nl=False)
-    progress_text = message(
-        "iteration {number} of {most}{attempt}, {percent} %",
-        number=loop.iteration,
-        most=loop.max_iterations,
-        attempt=message(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else "",
-        percent=f"{progress_of(loop).overall:g}",
-    )
-    put(f", {progress_text} : {one_line(loop.title)}")
+    iteration = message("iteration {number} of {most}", number=loop.iteration, most=loop.max_iterations)
+    attempt = message(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else ""
+    # A share of work that is over says nothing: a loop can complete without debugging.
+    done = "" if loop.is_over else message(", {percent}% done", percent=f"{progress_of(loop).overall:g}")
+    put(f", {iteration}{attempt}{done}: {one_line(loop.title)}")
     for hold in loop.holds:
         _echo_wrapped(hold_text(hold, catalogue()), fg="yellow")
     if not brief:

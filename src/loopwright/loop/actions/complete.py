@@ -26,7 +26,8 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishCompl
         for task in loop.tasks
     ]
     run_id, tests = loop.validation.run_id, loop.validation
-    lines += ["", "## Tests", "", f"{tests.pass_rate:g} % of {len(tests.results)} passed in run {run_id}:"]
+    passed = sum(result.status == "passed" for result in tests.results)
+    lines += ["", "## Tests", "", f"Run {run_id}: {passed} of {len(tests.results)} passed."]
     lines += [f"`loopwright verify {run_id}` checks that; `loopwright rerun {run_id}` repeats it.", ""]
     lines += [f"{tests.proof}.", ""] if tests.proof else []
     if doubts := doubts_of(loop):
