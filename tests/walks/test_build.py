@@ -180,6 +180,8 @@ def test_a_builder_can_not_read_a_hidden_check_that_was_committed(project, is_di
 def test_the_work_of_a_build_is_delivered_by_its_workflow(project):
     """A patch that a person applies by hand would go around the review."""
     approved(project, [BUILDS])
+    assert "greet: plan, approved\n" in ok(project, "status", "greet").stdout
+    assert "workflows: 1 at plan" in ok(project, "status").stdout
     done = build(project)
     (summary,) = (project.own / "loops").glob("*.progress/summary.md")
     loop_id = summary.parent.name.removesuffix(".progress")

@@ -108,6 +108,26 @@ def test_a_program_on_path_shows_its_own_folder_and_not_its_neighbours(project):
     assert b"PRIVATE" not in log_of(project, name="A-2")
 
 
+def test_the_python_of_a_provided_environment_is_visible_although_it_lies_in_the_home(project):
+    """A virtual environment links to its Python, which version managers install in the home folder."""
+    home = project.home / "python" / "bin"
+    home.mkdir(parents=True)
+    (home / "python3").write_text("#!/bin/sh\necho from the home\n")
+    (home / "python3").chmod(0o755)
+    (project.home / "python" / "lib" / "python3.11").mkdir(parents=True)
+    (project.home / "python" / "lib" / "python3.11" / "os.py").write_text("")
+    (project.home / "python" / "private").write_text("PRIVATE\n")
+    environment = project.root / ".venv"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "pyvenv.cfg").write_text(f"home = {home}\n")
+    (environment / "bin" / "python").symlink_to(home / "python3")
+    project.write(".loopwright/config.toml", '[sandbox]\nprovide = [".venv"]\n')
+    project.plan({"id": "A", "commands": [".venv/bin/python", "cat ~/python/private || true"]}, run_id="r")
+    assert project.run("run", "--isolation", "strict").exit_code == 0
+    assert log_of(project) == b"from the home\n"
+    assert b"PRIVATE" not in log_of(project, name="A-2")
+
+
 def test_the_blocker_of_a_failed_check_has_the_log_and_its_needs(project):
     project.plan(
         {"id": "A", "commands": ["echo 'AssertionError: expected 3'"], "verification": [{"file_exists": "nope"}]}

@@ -40,7 +40,8 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
         case events.RunStarted(run_id):
             return [message("run {run_id}", run_id=run_id)]
         case events.PlanRead(goal, steps):
-            return [message("plan: {goal} ({count} steps)", goal=neutralised(goal.text), count=len(steps))]
+            counted = message("1 step") if len(steps) == 1 else message("{count} steps", count=len(steps))
+            return [message("plan: {goal} ({counted})", goal=neutralised(goal.text), counted=counted)]
         case events.SandboxOpened(mode, base, isolation, network, notes):
             facts = {"mode": mode, "base": base[:12], "isolation": isolation, "network": network}
             head = message("sandbox: {mode} of {base}, isolation {isolation}, network {network}", **facts)

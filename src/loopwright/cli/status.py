@@ -50,7 +50,7 @@ def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     active = [workflow for workflow in workflows if workflow.archive_status != "archived"]
     archived = len(workflows) - len(active)
     stages = Counter(workflow.current_stage for workflow in active)
-    counted = [f"{stages[stage]} {stage}" for stage in STAGES if stages[stage]]
+    counted = [message("{count} at {stage}", count=stages[stage], stage=stage) for stage in STAGES if stages[stage]]
     if archived:
         counted.append(message("{count} archived", count=archived))
     lines = [message("workflows: {counted}", counted=", ".join(counted))]

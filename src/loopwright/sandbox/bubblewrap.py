@@ -61,7 +61,9 @@ def _options(view: SandboxView, home: Path, path: str, network: bool, sockets: t
     covers += [("--ro-bind", "/dev/null", str(file)) for file in (*machine_view.credential_files(), *exposed)]
     covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.lists_of_keys()]
     shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.visible_in_run()]
-    shows += [("--ro-bind", str(p), str(p)) for p in machine_view.tool_folders(home, {"PATH": path})]
+    provided = [view.project / name for name in view.provided]
+    tools = (*machine_view.tool_folders(home, {"PATH": path}), *machine_view.interpreter_folders(home, provided))
+    shows += [("--ro-bind", str(p), str(p)) for p in dict.fromkeys(tools)]
     shows += [
         ("--ro-bind", str(p), str(p)) for p in view.programs if p.exists() and any(top in p.parents for top in unseen)
     ]
@@ -70,7 +72,7 @@ def _options(view: SandboxView, home: Path, path: str, network: bool, sockets: t
     # the copy and never the user's files, and every sandbox of a project looks the same from inside.
     shows.append(("--bind", str(view.place.repo), str(view.project)))
     shows += [("--bind", str(own), str(own)) for own in (view.mailbox, view.agent_home) if own is not None]
-    shows += [("--ro-bind", str(view.project / name), str(view.project / name)) for name in view.provided]
+    shows += [("--ro-bind", str(folder), str(folder)) for folder in provided]
     shows += [
         ("--ro-bind", str(store), str(view.place.objects / str(number)))
         for number, store in enumerate(view.object_stores)

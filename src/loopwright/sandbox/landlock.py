@@ -75,12 +75,13 @@ def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
         view.sandbox_root,
         view.project,
     }
-    tools = machine_view.tool_folders(home, {"PATH": path})
+    provided = [view.project / folder for folder in view.provided]
+    tools = (*machine_view.tool_folders(home, {"PATH": path}), *machine_view.interpreter_folders(home, provided))
     interpreter = Path(sys.base_prefix)
     shown = {
         *machine_view.visible_in_run(),
         *(part for tool in (*tools, interpreter) for part in readable(tool, set(machine_view.secrets_in_tools(home)))),
-        *(view.project / folder for folder in view.provided),
+        *provided,
         *view.programs,
         *view.object_stores,
         Path(landlock_launcher.__file__).parent,

@@ -1,13 +1,14 @@
 """What an isolated process may see of the machine: programs, but no home folders and no credentials.
 
-Home folders are hidden completely; only the tool folders on PATH are visible.
+Home folders are hidden completely; only the tool folders on PATH, and the Python of a provided virtual environment,
+are visible.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -122,6 +123,24 @@ def tool_folders(home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]
             for tool in _tools_of(home, candidate):
                 tools[tool] = None
     return tuple(folder for folder in tools if folder.is_dir())
+
+
+def interpreter_folders(home: Path, provided: Iterable[Path]) -> tuple[Path, ...]:
+    """Folders in the home with the Python that a provided virtual environment links to."""
+    found: dict[Path, None] = {}
+    for environment in provided:
+        python = environment / "bin" / "python"
+        if not (environment / "pyvenv.cfg").is_file() or not python.exists():
+            continue
+        folder = _real(python).parent
+        # Only the parts of a Python installation: another folder with a program of that name shows nothing.
+        libraries = {file.parent for file in folder.parent.glob("lib/python3*/os.py")}
+        if libraries and home in folder.parents:
+            parts = folder.relative_to(home).parts
+            known = parts[0] in _TOOLCHAINS or parts[0] in _SHARED_PARENTS
+            shown = _tools_of(home, folder) if known else [folder, folder.parent / "lib"]
+            found |= dict.fromkeys(shown)
+    return tuple(folder for folder in found if folder.is_dir())
 
 
 def secrets_in_tools(home: Path) -> tuple[Path, ...]:

@@ -96,6 +96,14 @@ class WorkflowView(msgspec.Struct, frozen=True):
         return round(self.usd / self.verified, 4) if self.verified else None
 
     @property
+    def is_approved(self) -> bool:
+        """Whether nothing is missing for the next transition, and a person approved it."""
+        transition = next_transition(self.workflow)
+        if transition is None or self.blockers:
+            return False
+        return not authorization_blockers(self.workflow, transition, self.standing)
+
+    @property
     def rejections(self) -> tuple[Blocker, ...]:
         """Why a person rejected the next transition: shown when a person is asked again."""
         transition = next_transition(self.workflow)

@@ -59,9 +59,9 @@ def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 _OUTCOMES = {
-    "passes_without": "the checks pass without this change, and `sign --without-protected` leaves it out",
+    "passes_without": "the checks pass without this change, and {leave_out} leaves it out",
     "passes_only_with": "the checks pass only with this change",
-    "fails_with": "the checks fail with this change, and `sign --without-protected` leaves it out",
+    "fails_with": "the checks fail with this change, and {leave_out} leaves it out",
 }
 
 
@@ -76,7 +76,8 @@ def _protected(workflow: Workflow) -> Iterator[Blocker]:
         if protected.outcome == "passes_only_with" and path in protected.test_files:
             yield blocker(Family.CHANGED_TEST, path, slug=slug, path=path)
         else:
-            why = _OUTCOMES[protected.outcome]
+            leave_out = f'`loopwright sign {slug} --without-protected --note "…"`'
+            why = _OUTCOMES[protected.outcome].format(leave_out=leave_out)
             yield blocker(Family.SEALED_FILE_CHANGED, path, path=path, did=did, why=why, way=way)
 
 

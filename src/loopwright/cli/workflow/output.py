@@ -26,7 +26,8 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
     stage = view.workflow.stage
     echo(f"{view.workflow.slug}: ", nl=False, bold=True)
     put(stage.value, fg=COLORS[stage.value], nl=False)
-    put(f", {view.stage_status}")
+    # The stored status of the stage does not tell that a person has approved the next one.
+    put(", approved" if view.is_approved else f", {view.stage_status}")
     if whole:
         _echo_path(stage)
     for blocker in (*view.blockers, *view.rejections):
