@@ -191,10 +191,8 @@ class Validation(_Value, frozen=True, kw_only=True):
     run_id: str | None = None
     doubts: tuple[Doubt, ...] = ()
     proofs: tuple[TaskProof, ...] = ()
-    # What the tests prove, in a sentence; empty if the tests do not accept the work.
-    proof: str = ""
-    # What a person should know about tests that pass: what they do not reach, and what could not be altered.
-    notes: tuple[str, ...] = ()
+    proof: str = ""  # what the tests prove, in a sentence; empty if the tests do not accept the work
+    notes: tuple[str, ...] = ()  # about tests that pass: what they do not reach, and what could not be altered
     unfixed: tuple[str, ...] = ()  # tests that fail as before, if nothing else keeps a person from accepting the work
 
     @property

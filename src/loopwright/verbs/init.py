@@ -69,7 +69,7 @@ def has_own_settings(context: Context) -> bool:
 
 
 def _is_first_config(context: Context) -> bool:
-    """Whether another command wrote the config, and nobody has changed it: it only names the layout."""
+    """Whether another command wrote the config, and no person changed it: it only names the layout."""
     try:
         data = read_regular_file(context.layout.config, most=1 << 10)
     except OSError:
