@@ -42,7 +42,7 @@ def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
         read=lambda blob: blobs[blob],
         has_file=BASE.__contains__,
         has_folder=lambda folder: any(name.startswith(f"{folder}/") for name in BASE),
-        is_installed={"requests"}.__contains__,
+        is_importable={"requests"}.__contains__,
         is_command=lambda name: False,
         has_kind={".py", ".txt", ".xml"}.__contains__,
     )

@@ -298,6 +298,21 @@ def test_tests_that_change_a_file_on_the_base_too_are_not_flagged(loops, calc):
     loops.run("start", loop_id)
 
 
+def test_a_new_module_with_the_name_of_a_module_of_the_tests_is_protected(loops, calc):
+    loop_id = calc(
+        "echo 'FOUR = 5' > app/expected.py; echo '#' >> calc.py", test_command=f"PYTHONPATH=app:data {UNITTEST}"
+    )
+    loops.project.write("app/part.py", "")
+    loops.project.write("data/expected.py", "FOUR = 4\n")
+    test = TEST.format(name="double", n=2, result="FOUR")
+    loops.project.write("test_double.py", f"from expected import FOUR\n{test}")
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace('["**"]', '["calc.py", "app/**"]'))
+    loops.project.commit("a module with what the tests expect")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == "protected_changes"
+
+
 EQUALS_FOR_THREE = (
     "printf 'class Any(int):\\n    def __eq__(self, other):\\n        return other == other\\n"
     "def double(n):\\n    return Any(n) if n == 3 else n + n\\n' > calc.py"

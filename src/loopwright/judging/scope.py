@@ -95,8 +95,8 @@ class BaseFacts(msgspec.Struct, frozen=True):
     read: Callable[[str], bytes]
     has_file: Callable[[str], bool]
     has_folder: Callable[[str], bool]
-    # Whether a Python that may run the tests has a top-level module of this name.
-    is_installed: Callable[[str], bool]
+    # Whether a Python that may run the tests has a top-level module of this name, or a judge of the base is one.
+    is_importable: Callable[[str], bool]
     # Whether the user can run a command of this name.
     is_command: Callable[[str], bool]
     # Whether the base has a work file or a test of this kind, such as ".xml".
@@ -294,5 +294,5 @@ def _content(entry: TreeEntry | None, base: BaseFacts) -> bytes:
 
 
 def _is_known(module: str, base: BaseFacts) -> bool:
-    """Whether a library or an installed module has this name."""
-    return module in _LIBRARY or base.is_installed(module)
+    """Whether a library, an installed module or a module of the tests has this name."""
+    return module in _LIBRARY or base.is_importable(module)

@@ -33,11 +33,14 @@ class BaseReader:
     def facts(self, scope: WorkScope) -> BaseFacts:
         """What the rules of the scope ask."""
         kinds = frozenset(kind_of(path) for path in self.files if scope.is_test(path) or not scope.is_judge(path))
+        judges = frozenset(_module_of(path) for path in self.files if path.endswith(".py") and scope.is_judge(path))
         return BaseFacts(
             read=lambda blob: self._judge.run("cat-file", "blob", blob),
             has_file=lambda path: path in self.files,
             has_folder=lambda folder: any(path.startswith(f"{folder}/") for path in self.files),
-            is_installed=lambda module: any(_has_module(folder, module) for folder in self._libraries),
+            is_importable=lambda module: (
+                module in judges or any(_has_module(folder, module) for folder in self._libraries)
+            ),
             is_command=self._is_command,
             has_kind=kinds.__contains__,
         )
@@ -83,3 +86,9 @@ class BaseReader:
 
 def _has_module(folder: Path, module: str) -> bool:
     return (folder / module).is_dir() or (folder / f"{module}.py").is_file()
+
+
+def _module_of(path: str) -> str:
+    """The name under which a folder on Python's path has the module or the package."""
+    folder, _, name = path.rpartition("/")
+    return folder.rpartition("/")[2] if name == "__init__.py" else name.removesuffix(".py")
