@@ -59,7 +59,11 @@ _GENERATED = (
     "mkdir -p app/generated; touch app/generated/__init__.py\n"
     "for number in $(seq 50); do printf 'NUMBER = %s\\n' $number > app/generated/part_$number.py; done\n"
 )
-_LOCK = 'version = 1\n\n[[package]]\nname = "attrs"\nversion = "{0}"\n'
+_LOCK = (
+    'version = 1\n\n[[package]]\nname = "attrs"\nversion = "{0}"\nsource = {{ registry = "https://pypi.org/simple" }}\n'
+    'sdist = {{ url = "https://files.pythonhosted.org/packages/1/attrs-{0}.tar.gz", hash = "sha256:'
+    f'{"0" * 64}" }}}}\n'
+)
 _MAIN = PYTHON.text(PYTHON.right, "import sys") + "\n\ndef main():\n    print(greet(sys.argv[1]))\n    sys.exit(0)\n"
 
 WORK = (

@@ -253,8 +253,10 @@ def test_only_free_parts_of_a_manifest_may_change(after, expected):
 
 
 def test_a_lock_file_is_free_next_to_its_manifest_only():
-    assert part("uv.lock") is FilePart.PROTECTED
-    assert part("uv.lock", also={"pyproject.toml": "100644"}) is FilePart.FREE
+    lock = b"version = 1\nrequires-python = '>=3.11'\n"
+    assert part("uv.lock", lock) is FilePart.PROTECTED
+    assert part("uv.lock", lock, also={"pyproject.toml": "100644"}) is FilePart.FREE
+    assert part("uv.lock", b"unknown = 1\n", also={"pyproject.toml": "100644"}) is FilePart.PROTECTED
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The parts of manifests that steer no test or check: dependencies, entry points and descriptions. Pure.
 
-The rest of a manifest counts: an unknown key may steer a test runner. So does a dependency with an address, which could
-put any code in the place of a test runner, and a script with the name of a command.
+The rest of a manifest counts: an unknown key may steer a test runner. So does a dependency that is not by name and
+version, which could put any code in the place of a test runner, and a script with the name of a command.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 _Tree = Mapping[str, Any]
-# Paths of keys that are free, as tuples. "*" stands for any one key that names no plug-in and no command. "@" frees all
-# below it but addresses.
+# Paths of keys that are free, as tuples. "*" stands for any one key that names no plug-in and no command. "@" stands
+# for dependencies: those by name and version are free.
 _DESCRIPTIONS = (
     "version", "description", "readme", "keywords", "classifiers", "urls", "authors", "maintainers", "license",
     "license-files", "documentation", "homepage", "repository",
@@ -49,54 +49,27 @@ _SETUP_CFG = (
 )  # fmt: skip
 # Entry points that a test runner loads as plug-ins.
 _PLUGINS = re.compile(r"pytest\d*|nose.*|tox.*|coverage.*|hypothesis.*")
-# A dependency by name and version has none of these: `name @ file:x`, `npm:other@1`, `user/repo`.
-_ADDRESS = re.compile(r"[:/@]")
-_ADDRESS_KEYS = frozenset(["path", "git", "url", "file", "registry", "registry-index", "source", "package"])
-# Lines of lock files that lead to other places than a registry.
-_NO_REGISTRY = {
-    "poetry.lock": re.compile(r'type = "(?:directory|file|url|git)"'),
-    "uv.lock": re.compile(r"source = \{ (?:path|editable|directory|virtual|url|git) ="),
-    "pdm.lock": re.compile(r"(?:path|git|url|editable) ="),
-    "package-lock.json": re.compile(r'"resolved": "(?!https?://)|"link": true'),
-    "npm-shrinkwrap.json": re.compile(r'"resolved": "(?!https?://)|"link": true'),
-    "pnpm-lock.yaml": re.compile(r"(?:file|link|git\+\w+):|tarball: (?!https?://)|directory:"),
-    "yarn.lock": re.compile(r"(?:file|link|portal|git\+\w+|git):"),
-    "Cargo.lock": re.compile(r'source = "(?!registry\+)'),
-    "Pipfile.lock": re.compile(r'"(?:path|git|file|editable)":'),
-}
-_LOCKS = {
-    "poetry.lock": "pyproject.toml",
-    "uv.lock": "pyproject.toml",
-    "pdm.lock": "pyproject.toml",
-    "package-lock.json": "package.json",
-    "npm-shrinkwrap.json": "package.json",
-    "pnpm-lock.yaml": "package.json",
-    "yarn.lock": "package.json",
-    "Cargo.lock": "Cargo.toml",
-    "go.sum": "go.mod",
-    "Pipfile.lock": "Pipfile",
-    "Gemfile.lock": "Gemfile",
-    "composer.lock": "composer.json",
-}
+# Installers read a file of this name in place of a package.
+_ARCHIVE = r"(?!\S*\.(?:tgz|tar|tbz|txz|tlz|zip|whl|tar\.\w+)\s*$)"
+# A dependency by name and version. These are none: `name @ file:x`, `npm:other@1`, `user/repo`, `..`, `a.tgz`, `-e x`.
+_PLAIN = re.compile(rf"{_ARCHIVE}(?:[\w*<>=^~|!][^:/@\\]*)?")
+_PLAIN_KEYS = frozenset([
+    "version", "extras", "markers", "python", "platform", "optional", "allow-prereleases", "features",
+    "default-features", "workspace", "include-group",
+])  # fmt: skip
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
-# A requirement by name and version. An option (-r, -e, --index-url) or an address could load anything.
-_BY_NAME = re.compile(r"\s*(?:#.*|[\w.-]+(?:\[[\w,. -]*\])?\s*(?:[=<>!~]=?[^;@#]*)?(?:;[^#]*)?(?:#.*)?)?")
+# A requirement by name and version, also with hashes, in a line with single spaces. An option (-r, -e, --index-url) or
+# an address could load anything.
+_VERSIONS = r"\(?(?:[=<>!~]{1,3} ?[\w.*+-]+ ?,? ?)*\)?"
+_BY_NAME = re.compile(
+    rf"(?:{_ARCHIVE}[A-Za-z0-9][\w.-]* ?(?:\[[\w,. -]*\])? ?{_VERSIONS}(?:;(?:(?! -)[^#\\])*)?)?"
+    r"(?: ?--hash=\w+:[0-9a-f]+)*(?: \\)? ?(?:#.*)?"
+)
 _LINES = ("install_requires", "console_scripts", "gui_scripts")
 _SCRIPTS = ("console_scripts", "gui_scripts")
 
 Versions = Callable[[], tuple[bytes, bytes]]
 IsCommand = Callable[[str], bool]
-
-
-def is_free_lock_file(path: str, changed: frozenset[str], read: Versions) -> bool:
-    """Whether the path is a lock file whose manifest changed, too, and no new line leads to another place."""
-    folder, slash, name = path.rpartition("/")
-    manifest = _LOCKS.get(name)
-    if manifest is None or f"{folder}{slash}{manifest}" not in changed:
-        return False
-    before, after = (set(data.decode("utf-8", "replace").splitlines()) for data in read())
-    elsewhere = _NO_REGISTRY.get(name)
-    return elsewhere is None or not any(elsewhere.search(line) for line in after - before)
 
 
 def same_without_free_parts(path: str, read: Versions, is_command: IsCommand) -> bool:
@@ -144,7 +117,7 @@ def _is_required(words: list[str]) -> bool:
 
 
 def _requirements(text: str) -> _Tree:
-    return {"": [line for line in text.splitlines() if not _BY_NAME.fullmatch(line)]}
+    return {"": [line for line in text.splitlines() if not _BY_NAME.fullmatch(" ".join(line.split()))]}
 
 
 _MANIFESTS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[str], _Tree]]] = {
@@ -173,12 +146,22 @@ def _without(document: _Tree, free: tuple[tuple[str, ...], ...], is_command: IsC
     return kept
 
 
-def _addresses(value: object) -> object:
-    """The parts of a value that lead to a place: an address could put any code in place of a test runner."""
-    if isinstance(value, Mapping):
-        if _ADDRESS_KEYS & value.keys():
-            return value
-        return {key: found for key, inside in value.items() if (found := _addresses(inside))}
-    if isinstance(value, list):
-        return [found for inside in value if (found := _addresses(inside))]
-    return value if isinstance(value, str) and _ADDRESS.search(value) else None
+def _addresses(dependencies: object) -> object:
+    """The dependencies that are not by name and version: an address could put any code in place of a test runner."""
+    if isinstance(dependencies, Mapping):
+        return {name: value for name, value in dependencies.items() if not _is_plain(value)}
+    return dependencies if not isinstance(dependencies, list) else [one for one in dependencies if not _is_plain(one)]
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a dependency, or a list of dependencies, is by name and version."""
+    match value:
+        case Mapping():
+            parts = (part for key, part in value.items() if key != "features")
+            return value.keys() <= _PLAIN_KEYS and all(map(_is_plain, parts))
+        case list():
+            return all(map(_is_plain, value))
+        case str():
+            return all(_PLAIN.fullmatch(line.strip()) for line in value.splitlines())
+        case _:
+            return isinstance(value, bool)

@@ -11,7 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.globs import matches
-from loopwright.judging.manifests import is_free_lock_file, same_without_free_parts
+from loopwright.judging.lock_files.compare import is_free_lock_file
+from loopwright.judging.manifests import same_without_free_parts
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 
 _FILES = ("100644", "100755")
