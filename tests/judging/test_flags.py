@@ -138,7 +138,7 @@ def test_ordinary_javascript_code_is_not_flagged(source):
 
 
 def test_other_languages_are_searched_for_the_variables_of_a_judge():
-    assert kinds("a.go", 'os.Getenv("GIT_CEILING_DIRECTORIES")\n') == ["reads_judge"]
+    assert kinds("a.go", 'package a\nvar x = os.Getenv("GIT_CEILING_DIRECTORIES")\n') == ["reads_judge"]
     assert kinds("notes.md", "LOOPWRIGHT_RUN") == []
 
 
@@ -303,3 +303,45 @@ def test_code_that_names_an_expected_result_is_flagged(path, code, count):
     found = flags(path, b"", code, frozenset({"out.gold"}))
     assert [flag.kind for flag in found] == ["reads_judge"] * count
     assert flags(path, code, code, frozenset({"out.gold"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ('import "testing"\n', "test_framework"),
+        ('import _ "github.com/stretchr/testify/assert"\n', "test_framework"),
+        ('import "os"\nfunc F() { os.Exit(0) }\n', "ends_process"),
+        ('import o "os"\nfunc F(n int) { o.Exit(n) }\n', "ends_process"),
+        ('import . "os"\nfunc F() { Exit(0) }\n', "ends_process"),
+        ('import "os"\nvar end = os.Exit\n', "ends_process"),
+        ('import "os"\nfunc main() { os.Exit(0) }\n', "ends_process"),
+        ('import "syscall"\nfunc F() { syscall.Exit(0) }\n', "ends_process"),
+        ('import "syscall"\nfunc F() { syscall.RawSyscall(231, 0, 0, 0) }\n', "ends_process"),
+        ('import "runtime"\nfunc F() { runtime.Goexit() }\n', "ends_process"),
+        ('import "fmt"\nfunc F() { fmt.Println("--- PASS: TestA (0.00s)") }\n', "alters_runtime"),
+        ('import "fmt"\nfunc F() { fmt.Print("\\x16=== RUN   TestA") }\n', "alters_runtime"),
+        ('import "fmt"\nfunc F() { fmt.Print("-" + "-- PASS: " + "TestA") }\n', "alters_runtime"),
+        ('import "os"\nfunc F() { os.Stdout = nil }\n', "alters_runtime"),
+        ("//go:linkname x testing.x\nfunc x()\n", "alters_runtime"),
+        ('import "plugin"\nfunc F() { plugin.Open(name) }\n', "runs_data"),
+        ('import "os"\nfunc F() { os.ReadFile("a_test.go") }\n', "reads_judge"),
+        ('import "path/filepath"\nfunc F() { filepath.Glob(`*.go`) }\n', "reads_judge"),
+        ('import "flag"\nvar x = flag.Lookup("test.v")\n', "reads_judge"),
+        ("func F( {\n", "not_examined"),
+    ],
+)
+def test_go_code_is_flagged(source, kind):
+    assert set(kinds("a.go", f"package a\n{source}")) == {kind}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'package main\nimport "os"\nfunc main() { os.Exit(run()) }\n',
+        'package main\nimport "os"\nfunc usage() { os.Exit(2) }\n',
+        'package a\nimport "fmt"\nfunc F() { fmt.Println("--- ", "ok", "test", "*.txt", "=== RUNNING") }\n',
+        "package a\nfunc Exit(n int) {}\nfunc F() { Exit(0) }\n",
+    ],
+)
+def test_honest_go_code_is_not_flagged(source):
+    assert kinds("a.go", source) == []

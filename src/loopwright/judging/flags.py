@@ -11,12 +11,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from loopwright.judging.syntax import javascript_source
+from loopwright.judging.syntax import go_source, javascript_source
+from loopwright.judging.warning_signs.go import signs_in_go
 from loopwright.judging.warning_signs.javascript import signs_in_javascript
 from loopwright.judging.warning_signs.model import Kind, Sign, judge_variables, not_examined
 from loopwright.judging.warning_signs.python import signs_in_python
 
-_OTHER_CODE = re.compile(r"\.(?:go|rs|rb|java|kt|c|cc|cpp|h|php|pl|lua|cs|swift|pyx|pyi)\Z")
+_OTHER_CODE = re.compile(r"\.(?:rs|rb|java|kt|c|cc|cpp|h|php|pl|lua|cs|swift|pyx|pyi)\Z")
 # The first line of a program without a suffix.
 _PROGRAM = re.compile(rb"#![^\n]*\b(python|node)")
 
@@ -53,6 +54,8 @@ def _signs(path: str, source: bytes) -> Iterator[Sign]:
             yield from signs_in_python(path, source)
         elif path.endswith(javascript_source.SUFFIXES) or (program is not None and program[1] == b"node"):
             yield from signs_in_javascript(path, source)
+        elif path.endswith(go_source.SUFFIX):
+            yield from signs_in_go(source)
         else:
             yield from _signs_in_other_code(path, source)
     except RecursionError:

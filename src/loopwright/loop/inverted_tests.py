@@ -113,7 +113,8 @@ class InvertedTests(Observer):
             return ControlOutcome.UNALTERED
         if files and verdict.proving and result.tests:
             covered = [test for test in verdict.proving if self._covers(test)]
-            if not covered:
+            if not covered or (_is_go(files) and not any(test in result.tests for test in covered)):
+                # Without any of their results, Go could not build the changed files.
                 return ControlOutcome.UNALTERED
             passes = any(result.tests.get(test) == PASSED for test in covered)
         else:
@@ -143,6 +144,10 @@ class InvertedTests(Observer):
         # Tests of Python are named alike. Those of JavaScript are told apart by what could not be altered.
         short = name.partition("[")[0].replace("::", "." if file.endswith(".py") else " > ")
         return short in inverted.altered if file.endswith(".py") else short not in inverted.unaltered
+
+
+def _is_go(files: tuple[str, ...]) -> bool:
+    return all(path.endswith(GO_TESTS) for path in files)
 
 
 def _go_files(verdict: CommandVerdict, judges: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,31 +1,123 @@
-"""Makes the tests of a Go file fail at their end.
+"""Inverts tests of Go: the file with each test's own expectation changed.
 
-Go can't override equality. What is left are early exits and forged output: a test that still passes reveals those.
+Where no expectation can be changed, a condition is turned into its opposite, or the test fails at its end. That reveals
+early exits and forged output only.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, Inverted
+from loopwright.judging.controls.go_assertions import GoAssertions
+from loopwright.judging.controls.go_values import GoValues
+from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
+from loopwright.judging.syntax.edits import Edits, any_done
+from loopwright.judging.syntax.go_source import GoSource, parse_go, parts, within
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 SUFFIX = "_test.go"
-_TEST = re.compile(rb"\bfunc\s*(Test\w*)?\s*\(\s*([A-Za-z]\w*)\s+\*testing\.T\s*\)\s*\{")
+_TEST = re.compile(r"Test(?![a-z])\w*")
+_EXAMPLE = re.compile(r"Example(?![a-z])\w*")
+_OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
+_STATE = "*testing.T"
 
 
-def invert_go(source: bytes, only: frozenset[str] | None) -> Inverted:
-    """The file whose tests fail at their end, also their subtests, or only the given tests."""
-    altered: set[str] = set()
+def invert_go(source: bytes, only: frozenset[str] | None, marks: Marks) -> Inverted:
+    """The file with changed expectations of its tests, also of subtests and helpers, or of the given tests."""
+    parsed = parse_go(source)
+    if parsed is None:
+        return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
+    inverted = _GoFile(parsed, marks).inverted(only)
+    if inverted.altered and parse_go(inverted.source) is None:
+        return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
+    return inverted
 
-    def change(match: re.Match[bytes]) -> bytes:
-        name = (match[1] or b"").decode()
-        if name and only is not None and name not in only:
-            return match[0]
-        if name:
-            altered.add(name)
-        return match[0] + b" defer " + match[2] + b".Fail();"
 
-    changed = _TEST.sub(change, source)
-    if not altered:
-        return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), NO_ASSERTION))
-    return Inverted(changed, frozenset(altered), dict.fromkeys((only or frozenset()) - altered, NO_ASSERTION))
+class _GoFile:
+    """The tests and functions of one file."""
+
+    def __init__(self, source: GoSource, marks: Marks) -> None:
+        self._source = source
+        self._marks = marks
+        self._edits = Edits(source.source)
+        self._assertions = GoAssertions(source, self._edits, GoValues(source, self._edits, marks))
+        self._functions = {
+            source.text(node.child_by_field_name("name")): node
+            for node in parts(source.root)
+            if node.type in {"function_declaration", "method_declaration"}
+        }
+        self._negated: dict[int, bool] = {}
+
+    def inverted(self, only: frozenset[str] | None) -> Inverted:
+        """Change all tests, or the given ones."""
+        chosen = [(name, node) for name, node in self._functions.items() if only is None or name in only]
+        altered = {name for name, node in chosen if _TEST.fullmatch(name) and self._change_test(node)}
+        altered |= {name for name, node in chosen if _EXAMPLE.fullmatch(name) and self._change_output(node)}
+        missing = frozenset(only or (() if altered else (SCRIPT,))) - altered
+        return Inverted(self._edits.applied(), frozenset(altered), dict.fromkeys(missing, NO_ASSERTION))
+
+    def _change_test(self, test: Node) -> bool:
+        states = frozenset(name for name, _ in self._states(test))
+        if not states:
+            return False
+        reached = list(self._reached(test))
+        self._assertions.reach(reached)
+        # The ways that come first leave the test as it is for code that reads the test.
+        ways: tuple[Callable[[Node], bool], ...] = (
+            self._assertions.change,
+            lambda node: self._assertions.change_call(node, states),
+            self._negate_once,
+        )
+        return any(
+            any_done(change(node) for function in reached for node in within(function)) for change in ways
+        ) or self._fail(test)
+
+    def _negate_once(self, node: Node) -> bool:
+        """Two tests may share a helper: a condition that is turned twice is as before."""
+        if node.id not in self._negated:
+            self._negated[node.id] = self._assertions.negate(node)
+        return self._negated[node.id]
+
+    def _reached(self, test: Node) -> Iterator[Node]:
+        """A test and the functions of the file that it mentions."""
+        ahead, seen = [test], set[int]()
+        while ahead:
+            function = ahead.pop()
+            if function.id in seen:
+                continue
+            seen.add(function.id)
+            yield function
+            kinds = {"identifier", "field_identifier"}
+            names = dict.fromkeys(self._source.text(node) for node in within(function) if node.type in kinds)
+            ahead += [self._functions[name] for name in names if name in self._functions and not _TEST.fullmatch(name)]
+
+    def _states(self, test: Node) -> Iterator[tuple[str, Node]]:
+        """The names of the test's state, and those of its subtests, with their functions."""
+        for function in within(test):
+            for parameter in parts(function.child_by_field_name("parameters")):
+                if self._source.text(parameter.child_by_field_name("type")) == _STATE:
+                    names = [self._source.text(name) for name in parameter.children_by_field_name("name")]
+                    yield from ((name, function) for name in names if name != "_")
+
+    def _fail(self, test: Node) -> bool:
+        """Make a test and its subtests fail at their end."""
+        places = [(name, function.child_by_field_name("body")) for name, function in self._states(test)]
+        return any_done(
+            self._edits.insert(body.start_byte + 1, f" defer {name}.Fail();".encode())
+            for name, body in places
+            if body is not None
+        )
+
+    def _change_output(self, example: Node) -> bool:
+        """Change the output that an example expects."""
+        comments = [node for node in within(example) if node.type == "comment"]
+        start = next((index for index, node in enumerate(comments) if _OUTPUT.match(self._source.text(node))), None)
+        if start is None:
+            return False
+        last = comments[-1]
+        return self._edits.insert(last.end_byte, b" " + self._marks.text)

@@ -30,7 +30,7 @@ def invert(path: str, source: bytes, *, only: frozenset[str] | None = None, salt
             case "node":
                 return invert_javascript(path, source, wanted, marks)
             case "go":
-                return invert_go(source, wanted)
+                return invert_go(source, wanted, marks)
             case "sh":
                 return invert_shell(source, marks)
             case _:

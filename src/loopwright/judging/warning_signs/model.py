@@ -24,7 +24,7 @@ _TEST_FILE = re.compile(
     r"|(?:\.{1,2}/|/)*(?:.*/)?tests?/[\w./*-]+"
 )
 # A pattern for source files: who reads them all reads the judge, too.
-_SOURCE_PATTERN = re.compile(r"(?:[\w./*-]*/)?[\w.-]*\*[\w.*-]*\.(?:py|[cm]?[jt]sx?)")
+_SOURCE_PATTERN = re.compile(r"(?:[\w./*-]*/)?[\w.-]*\*[\w.*-]*\.(?:py|go|[cm]?[jt]sx?)")
 # What the kernel says about this process, its parents and its mounts.
 _OWN_PROCESS = re.compile(
     r"/proc/(?:self|1|thread-self|%[ds]|\{\w*\}|\d+|\*)/(?:environ|cmdline|mount\w*|comm|stat\w*)?.*"

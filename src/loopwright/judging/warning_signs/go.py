@@ -1,0 +1,150 @@
+"""Warning signs in Go source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from loopwright.judging.syntax.go_source import GoSource, parse_go, parts, within
+from loopwright.judging.warning_signs.model import (
+    Sign,
+    alters_runtime,
+    ends_process,
+    framework,
+    not_examined,
+    reads_program,
+    runs_data,
+    signs_in_text,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FRAMEWORKS = re.compile(
+    r"testing(?:/.*)?|github\.com/(?:stretchr/testify|onsi/(?:ginkgo|gomega))(?:/.*)?|gotest\.tools(?:/.*)?"
+    r"|gopkg\.in/check\..*|cmd/.*"
+)
+_KILLS = re.compile(
+    r"os\.Exit|runtime\.Goexit|(?:syscall|golang\.org/x/sys/unix)\.(?:Exit|Kill|Exec|(?:Raw)?Syscall\w*)"
+)
+_RUNS = re.compile(r"plugin\.Open")
+# Output goes through these, also that of the test runner.
+_SHARED = re.compile(r"os\.(?:Stdout|Stderr|Args)")
+# What the test runner prints, and what `go test` reads.
+_REPORT = re.compile(r"\s*(?:---|===) (?:PASS|FAIL|SKIP|RUN|PAUSE|CONT|NAME)\b.*|ok  ?\t.*|\x16.*", re.DOTALL)
+# Flags and the name of a test program.
+_TEST_PROGRAM = re.compile(
+    r"-?-?test\.(?:v|run|timeout|paniconexit0|testlogfile|count|short|parallel)=?.*|\.test(?:\.exe)?"
+)
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([0-7]{3})|(.))")
+_SPECIAL = {"n": "\n", "t": "\t", "r": "\r"}
+_TEXTS = frozenset({"interpreted_string_literal", "raw_string_literal"})
+
+
+def signs_in_go(source: bytes) -> Iterator[Sign]:
+    """All signs of a file."""
+    parsed = parse_go(source)
+    if parsed is None:
+        yield not_examined(source)
+        return
+    finder = _Finder(parsed)
+    for node in within(parsed.root):
+        yield from finder.signs_at(node, node.start_point[0] + 1)
+
+
+class _Finder:
+    """Finds signs in one source."""
+
+    def __init__(self, source: GoSource) -> None:
+        self._source = source
+        specs = [node for node in within(source.root) if node.type == "import_spec"]
+        self._imports = {self._local_name(spec): self._path(spec) for spec in specs}
+        # Imports without a name of their own: each name of the package is one of the file.
+        self._merged = [self._path(spec) for spec in specs if source.text(spec.child_by_field_name("name")) == "."]
+        package = next((node for node in parts(source.root) if node.type == "package_clause"), None)
+        self._is_program = package is not None and source.text(package).split()[-1] == "main"
+
+    def signs_at(self, node: Node, line: int) -> Iterator[Sign]:
+        """The signs of one node."""
+        match node.type:
+            case "import_spec" if _FRAMEWORKS.fullmatch(self._path(node)):
+                yield framework(self._path(node), line)
+            case "selector_expression" | "identifier":
+                yield from self._signs_at_name(node, line)
+            case "assignment_statement":
+                for target in parts(node.child_by_field_name("left")):
+                    if _SHARED.fullmatch(self._full_name(target)):
+                        yield alters_runtime(self._full_name(target), line, self._source.text(node))
+            case "binary_expression" if (text := self._text(node)) is not None:
+                yield from self._signs_in(text, line)
+            case kind if kind in _TEXTS and node.parent is not None and node.parent.type != "import_spec":
+                yield from self._signs_in(self._text(node) or "", line)
+            case "comment" if self._source.text(node).startswith("//go:linkname"):
+                yield alters_runtime("go:linkname", line, self._source.text(node))
+            case _:
+                return
+
+    def _signs_at_name(self, node: Node, line: int) -> Iterator[Sign]:
+        name = self._full_name(node)
+        if _KILLS.fullmatch(name) and not self._is_in_main(node) and not self._fails(node):
+            yield ends_process(name, line, self._source.text(node.parent))
+        elif _RUNS.fullmatch(name):
+            yield runs_data(name, line, self._source.text(node.parent))
+
+    def _signs_in(self, text: str, line: int) -> Iterator[Sign]:
+        yield from signs_in_text(text, line)
+        if _REPORT.fullmatch(text):
+            yield alters_runtime(text.strip()[:40], line, text)
+        elif _TEST_PROGRAM.fullmatch(text):
+            yield reads_program(text, line)
+
+    def _full_name(self, node: Node) -> str:
+        """`os.Exit` for a name of an imported package, whatever the file calls the package."""
+        if node.type == "identifier":
+            is_part = node.parent is not None and node.parent.type == "selector_expression"
+            name = self._source.text(node)
+            return next((f"{path}.{name}" for path in self._merged if not is_part), name)
+        operand, field = node.child_by_field_name("operand"), node.child_by_field_name("field")
+        package = self._imports.get(self._source.text(operand))
+        return f"{package}.{self._source.text(field)}" if package is not None else ""
+
+    def _is_in_main(self, node: Node) -> bool:
+        found: Node | None = node
+        while found is not None and found.type not in {"function_declaration", "method_declaration"}:
+            found = found.parent
+        return self._is_program and found is not None and self._source.text(found.child_by_field_name("name")) == "main"
+
+    def _fails(self, node: Node) -> bool:
+        """Whether the process ends with a code that is never 0: a test can't pass by that."""
+        call = node.parent
+        if call is None or call.type != "call_expression" or self._full_name(node) == "runtime.Goexit":
+            return False
+        given = parts(call.child_by_field_name("arguments"))
+        return (
+            len(given) == 1 and given[0].type == "int_literal" and self._source.text(given[0]).strip("0_xXbBoO") != ""
+        )
+
+    def _local_name(self, spec: Node) -> str:
+        name = self._source.text(spec.child_by_field_name("name"))
+        return name or self._path(spec).rpartition("/")[2]
+
+    def _path(self, spec: Node) -> str:
+        return self._source.text(spec.child_by_field_name("path"))[1:-1]
+
+    def _text(self, node: Node) -> str | None:
+        """The value of a text, or of texts that are put together."""
+        if node.type == "raw_string_literal":
+            return self._source.text(node)[1:-1]
+        if node.type == "interpreted_string_literal":
+            return _ESCAPE.sub(_unescaped, self._source.text(node)[1:-1])
+        if node.type == "binary_expression" and self._source.text(node.child_by_field_name("operator")) == "+":
+            values = [self._text(part) for part in parts(node)]
+            return "".join(value for value in values if value is not None) if None not in values else None
+        return None
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[4] is not None:
+        return _SPECIAL.get(found[4], found[4])
+    return chr(int(found[3], 8)) if found[3] else chr(int(found[1] or found[2], 16))
