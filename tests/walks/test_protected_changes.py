@@ -88,6 +88,25 @@ def test_a_decision_about_protected_changes_is_kept_while_they_stay_the_same(pro
         assert "# done" in (project.root / "hello.py").read_text()
 
 
+PACKAGES = """{{"lockfileVersion": 3, "packages": {{"node_modules/mocha": {{
+  "version": "{0}", "resolved": "https://{1}/mocha/-/mocha-{0}.tgz", "integrity": "sha512-AAAA"
+}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("registry", "codes"),
+    [("registry.npmjs.org", []), ("npm.example.org", ["sealed_file_changed_package-lock.json"])],
+)
+def test_a_lock_file_with_a_new_registry_needs_a_person(project, built, registry, codes):
+    bump = "sed -i 's/9.0.0/9.2.2/' package.json package-lock.json"
+    move = f"sed -i 's/registry.npmjs.org/{registry}/; s/-9.0.0.tgz/-9.2.2.tgz/' package-lock.json"
+    manifest = '{"devDependencies": {"mocha": "9.0.0"}}\n'
+    files = [("package.json", manifest), ("package-lock.json", PACKAGES.format("9.0.0", "registry.npmjs.org"))]
+    built(f"{BUILT}; {bump}; {move}", files=files)
+    assert list(blockers(project, "review")) == codes
+
+
 FLAT = f"{BUILT}; echo 'WORD = 1' > words.py"
 
 

@@ -176,6 +176,10 @@ def test_later_versions_of_yarn(pairs, expected):
     assert is_free("yarn.lock", "", s.BERRY)
 
 
+def test_a_file_that_only_looks_like_a_later_version_of_yarn_is_not_free():
+    assert not is_free("yarn.lock", s.BERRY, s.BERRY.replace("__metadata:", "__metadata:x:"))
+
+
 def test_a_registry_of_the_base_is_known():
     for name, default in [("uv.lock", "https://pypi.org/simple"), ("package-lock.json", "https://registry.npmjs.org")]:
         private = SAMPLES[name].replace(default, "https://packages.example.org/simple")

@@ -62,7 +62,7 @@ def _read(data: bytes) -> LockFile:
     if _YAML_MARK.search(data) is None:
         return LockFile({}, _classic_entries(data.decode("utf-8")))
     document = understood(read_yaml(data), table(text(), table(text(), anything)))
-    metadata = {f"metadata.{key}": value for key, value in document.pop("__metadata").items()}
+    metadata = {f"metadata.{key}": value for key, value in document.pop("__metadata", {}).items()}
     entries: dict[str, Any] = {}
     for head, entry in document.items():
         entries.update(_later_entries(head, entry))
