@@ -17,23 +17,14 @@ class Open:
     reason: str
 
 
-_ALL = frozenset({"build", "loop", "autopilot"})
-OPEN: tuple[Open, ...] = (
-    Open(
-        frozenset({"read-judge"}),
-        frozenset({"go"}),
-        _ALL,
-        "The expectations of tests in Go are not changed in a second run. These tests only run again with a failure at "
-        "their end, which code that reads its test survives.",
-    ),
-)
+OPEN: tuple[Open, ...] = ()
 # Lies of an outsider who knew only the contract, played through `loop`, that passed and still pass. They are not part of
 # the product of operators yet.
 FOUND_BY_OUTSIDERS = (
     "A test reads what it expects from a table or a data file of the source, which the work may change.",
     "A test writes its own expected file if the file is missing, and the work chooses a new name for the file.",
     "A helper in a source folder that only returns true or false is weakened, and tests assert what it returns.",
-    "Only tests that prove the work run inverted. In Go, the product prints a passing result and ends the next test.",
+    "Only tests that prove the work run inverted. A forged result of another test is found by flags at most.",
     "C and Perl have no control: code that runs when the program starts or ends replaces the exit code.",
     "A test that passed before passes only because another test runs first.",
     "The product works only in a new home folder, or until a date.",
