@@ -80,6 +80,25 @@ def test_warm_processes_do_not_import_the_statistics():
     assert not {"numpy", "scipy", "matplotlib"} & set(modules)
 
 
+def test_forks_share_only_values_that_no_folder_variable_or_machine_decides():
+    """A cache that is filled before the fork stays filled in it. A new process would fill the cache itself."""
+    code = (
+        "import functools, gc\n"
+        "from loopwright.testing import first_use, warm\n"
+        "warm._import_all(warm._STATISTICS)\n"
+        "first_use.build_shared_values()\n"
+        "caches = [item for item in gc.get_objects() if isinstance(item, functools._lru_cache_wrapper)]\n"
+        "names = {f'{item.__module__}.{item.__qualname__}' for item in caches if item.cache_info().currsize}\n"
+        "print(*sorted(name for name in names if name.startswith('loopwright.')))\n"
+    )
+    filled = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert filled == [
+        "loopwright.redaction.build._detector",
+        "loopwright.wiring.agents._points",
+        "loopwright.workspace.settings._types",
+    ]
+
+
 def test_calls_at_once_are_answered_each(project):
     answers = {}
 

@@ -248,6 +248,8 @@ def _import_all(skipped: tuple[str, ...]) -> None:
 
 if __name__ == "__main__":
     _import_all(() if _WITH_STATISTICS in sys.argv else _STATISTICS)
+    # By name, for the reason given in `_become`.
+    importlib.import_module("loopwright.testing.first_use").build_shared_values()
     # Exclude these objects from garbage collection: a collection in a fork would copy their pages.
     gc.collect()
     gc.freeze()
