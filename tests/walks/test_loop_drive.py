@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.walks.workflow_kit import PYTEST
 
 from loopwright.loop import events as e
 from loopwright.loop import log
 
-TESTS = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
+TESTS = f"{PYTEST} --junitxml=junit.xml"
 # The same verdict and report in a twentieth of the time; one walk uses pytest itself.
 CHECK = """\
 import sys

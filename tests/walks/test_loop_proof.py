@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import pytest
+from tests.walks.workflow_kit import PYTEST
 
 from loopwright.agents.port import AGENT_MARK
 from loopwright.loop import events as e
 
-# None of these commands names a report: the first two report by the environment, the last ignores PYTHONPATH.
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+# Neither these commands nor PYTEST name a report: SILENT ignores PYTHONPATH, the others report by the environment.
 UNITTEST = "python3 -m unittest -q"
 SILENT = "python3 -E -m unittest -q"
 MAKE = "make -s check"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
-from tests.walks.workflow_kit import BUILT, blockers, ok, plan, planner, prepare, refusal, status
+from tests.walks.workflow_kit import BUILT, PYTEST, blockers, ok, plan, planner, prepare, refusal, status
 
 # A report of the user's own does not count the tests twice.
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
+TESTS = f"{PYTEST} --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 BYE = "printf 'def bye():\\n    return \"bye\"\\n' >> hello.py"
 BREAKS = {"role": "builder", "run": BUILT}  # replaces the whole file, and so removes `bye`
@@ -47,7 +45,7 @@ def record(project):
 
 
 def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(project):
-    approved(project, [BREAKS, FIXES], test_command=PYTEST)
+    approved(project, [BREAKS, FIXES], test_command=TESTS)
     build(project, "--max-iterations", "1", code=12)
     found = blockers(project, "review")
     assert "test_hello.py::Bye::test_bye" in found["tests_broken_1"]["message"]

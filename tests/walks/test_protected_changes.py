@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare, refusal, status
+from tests.walks.workflow_kit import BUILT, CHECK, PYTEST, SLICE, blockers, ok, planner, prepare, refusal, status
 
 EXPECTS_HI = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hi'\n"
 EXPECTS_NAME = "sed -i \"s/'hi'/'hello Ann'/\" tests/test_hello.py"
@@ -36,10 +36,9 @@ def deliver(project):
 
 
 def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(project, built):
-    pytest_command = "python3 -m pytest -q -p no:cacheprovider"
     work = f"{BUILT}; {EXPECTS_NAME}; echo 'all:' > Makefile; echo x > more.cfg"
     files = [("tests/test_hello.py", EXPECTS_HI), ("tests/conftest.py", "import sys\nsys.path.insert(0, '.')\n")]
-    built(work, tests=pytest_command, files=files)
+    built(work, tests=PYTEST, files=files)
     assert sorted(blockers(project, "review")) == [
         "changed_test_tests/test_hello.py", "sealed_file_changed_Makefile", "sealed_file_changed_more.cfg"
     ]  # fmt: skip
@@ -153,7 +152,7 @@ def test_a_builder_asks_for_files_outside_its_scope_and_a_person_answers(project
 
 def test_a_loop_takes_the_answer_of_a_person_for_files_outside_its_scope(project):
     test = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
-    settings = '[project]\nsource = ["hello.py"]\ntest_command = "python3 -m pytest -q -p no:cacheprovider"\n'
+    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{PYTEST}"\n'
     turns = [{"role": "builder", "run": ASKS}, {"role": "builder", "run": MAKES}]
     prepare(project, turns, settings=settings)
     project.write("test_hello.py", test)
@@ -167,7 +166,7 @@ def test_a_loop_takes_the_answer_of_a_person_for_files_outside_its_scope(project
     assert done.exit_code == 0, done.stdout + done.stderr
 
 
-TESTED = "python3 -m pytest -q -p no:cacheprovider --doctest-modules"
+TESTED = f"{PYTEST} --doctest-modules"
 GREETS = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
 OTHER = "import hello\n\n\ndef test_callable():\n    assert callable(hello.greet)\n"
 FILES = (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime
 
 import pytest
 from msgspec.structs import replace
-from tests.walks.workflow_kit import BUILT, SLICE, blockers, ok, planner, prepare, refusal, status
+from tests.walks.workflow_kit import BUILT, PYTEST, SLICE, blockers, ok, planner, prepare, refusal, status
 
 from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
@@ -89,7 +88,7 @@ SAYS_BYE = (
 
 @pytest.mark.parametrize(
     "command",
-    [f"{sys.executable} -m pytest -q -p no:cacheprovider tests/test_bye.py", "python3 -m unittest -q tests.test_bye"],
+    [f"{PYTEST} tests/test_bye.py", "python3 -m unittest -q tests.test_bye"],
 )
 def test_a_check_may_name_a_test_that_the_work_is_to_write(project, command):
     check = {**SLICE, "checks": [{"id": "C", "command": command}]}

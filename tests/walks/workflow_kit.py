@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from datetime import UTC, datetime
 
 import yaml
@@ -22,6 +23,9 @@ from loopwright.workspace.layout import Flavour, Layout
 __all__ = ["BUILT", "CHECK", "DELTA", "REPLY", "SLICE", "SPEC"]
 
 
+# The locked pytest, whatever `python3` of this machine has. Hypothesis would take a third of each start;
+# tests/judging/runners/test_real_runners.py runs pytest with all its plug-ins.
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider -p no:hypothesispytest"
 EVERY_FILE = '[project]\nsource = ["**"]\n'
 # As `init` finds it in a flat project.
 ONLY_HELLO = '[project]\nsource = ["hello.py"]\n'
