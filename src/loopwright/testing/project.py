@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from functools import cache, partial
@@ -59,6 +60,27 @@ def search_path() -> str:
     program, plain = shutil.which("python3"), Path(sys.base_prefix) / "bin"
     is_shim = program is not None and Path(program).read_bytes()[:2] == b"#!"
     return os.pathsep.join([*([str(plain)] if is_shim else []), os.environ["PATH"]])
+
+
+@cache
+def _plain_python() -> str:
+    """A folder with a `python3` that has no packages: those of the machine differ, and may slow down every start.
+
+    It is below the interpreter's own folder, because sandboxes show that folder.
+    """
+    place = Path(sys.prefix) / "plain-python"
+    if not place.is_dir():
+        making = Path(tempfile.mkdtemp(dir=sys.prefix))
+        making.chmod(0o755)
+        home = Path(sys.base_prefix) / "bin"
+        (making / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = false\n", encoding="utf-8")
+        (making / "bin").mkdir()
+        (making / "bin" / "python3").symlink_to(home / "python3")
+        try:
+            making.rename(place)
+        except OSError:
+            shutil.rmtree(making)  # another process was first
+    return str(place / "bin")
 
 
 @contextmanager
@@ -111,7 +133,7 @@ class Project:
         self.root.mkdir(parents=True)
         self.home.mkdir()
         self.environment: dict[str, str] = {
-            "PATH": search_path(),
+            "PATH": os.pathsep.join([_plain_python(), search_path()]),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
