@@ -158,56 +158,50 @@ def split_work(
     with both_trees(tree, progress, project) as judge:
         base = BaseReader(judge, tree.base_tree, project)
         scope = _scope(settings, base, plan)
-        facts = base.facts(scope)
         changes = tuple(_changes(judge, tree))
-        changed = frozenset(change.path for change in changes)
-        parts = _by_part(changes, scope, facts)
-        contents = _Contents(judge, changes)
-        found = ChangeSorter(judge, tree.base_tree, scope, _command_texts(settings, plan), contents.read).sort(parts)
-        parts, same_tests, names = found.parts, found.same_tests, found.names
-        documents = [
-            change for part in (FilePart.WORK, FilePart.FREE) for change in parts[part] if scope.is_doc(change)
-        ]
-        doubtful = [*documents, *same_tests]
-        if sign_doubtful:
-            parts, same_tests, names = _with_protected(parts, doubtful), [], {}
-        has_doubts = bool(doubtful) and not sign_doubtful
-        tests = found.inline.union(change.path for change in documents)
-        compose = _Composer(judge, tree, progress)
-        new_tests = parts[FilePart.NEW_TEST]
-        protected = [(change, _protected(change, scope, tests)) for change in parts[FilePart.PROTECTED]]
+        contents, commands = _Contents(judge, changes), _commands(settings, plan)
+        parts = _by_part(changes, scope, base.facts(scope))
+        sorter = ChangeSorter(judge, tree.base_tree, scope, tuple(command for command, _ in commands), contents.read)
+        found = sorter.sort(parts, sign_doubtful=sign_doubtful)
+        parts, new_tests = found.parts, found.parts[FilePart.NEW_TEST]
+        protected = [(change, _protected(change, scope, found.tests)) for change in parts[FilePart.PROTECTED]]
         kept = [row for row in protected if signed is not None and row[1].path in signed]
-        allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *same_tests, *(change for change, _ in kept)]
+        allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *found.same_tests, *(change for change, _ in kept)]
+        compose, doubtful = _Composer(judge, tree, progress), found.doubtful
         verified = compose([*allowed, *new_tests]) if protected else tree
-        code = tuple(contents.code_of(parts[FilePart.WORK]))
-        commands, work_files = _commands(settings, plan), _paths(parts[FilePart.WORK])
-        expected = _expected_files(base, commands) - changed
+        code, work_files = tuple(contents.code_of(parts[FilePart.WORK])), _paths(parts[FilePart.WORK])
         return SplitWork(
             whole=tree if signed is None else verified,
             verified=verified,
             without_new_tests=compose(allowed) if new_tests else None,
             base_with_new_tests=compose(new_tests) if new_tests else None,
-            without_doubtful=compose(_others((*allowed, *new_tests), doubtful)) if has_doubts else None,
-            whole_without_doubtful=compose(_others(changes, doubtful)) if has_doubts and protected else None,
+            without_doubtful=compose(_others((*allowed, *new_tests), doubtful)) if doubtful else None,
+            whole_without_doubtful=compose(_others(changes, doubtful)) if doubtful and protected else None,
             work_files=work_files,
             free_files=_paths(parts[FilePart.FREE]),
             new_tests=_paths(new_tests),
             protected=tuple(change for _, change in protected) if signed is None else (),
             signed=tuple(change for _, change in kept),
-            same_tests=_paths(same_tests),
-            names=names,
+            same_tests=_paths(found.same_tests),
+            names=found.names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
-            flags=(
-                *(flag for file in code for flag in flags(file.path, file.before or b"", file.after, expected)),
-                *(
-                    flag
-                    for file in code
-                    for flag in base.changed_judges(file.path, file.before or b"", file.after, scope)
-                ),
-            ),
+            flags=tuple(_flags(base, scope, code, _expected_files(base, commands) - _all_paths(changes))),
             scope=scope,
         )
+
+
+def _flags(
+    base: BaseReader, scope: WorkScope, code: tuple[ChangedCode, ...], expected: frozenset[str]
+) -> Iterator[Flag]:
+    for file in code:
+        before = file.before or b""
+        yield from flags(file.path, before, file.after, expected)
+        yield from base.changed_judges(file.path, before, file.after, scope)
+
+
+def _all_paths(changes: Iterable[FileChange]) -> frozenset[str]:
+    return frozenset(change.path for change in changes)
 
 
 def _by_part(changes: tuple[FileChange, ...], scope: WorkScope, facts: BaseFacts) -> dict[FilePart, list[FileChange]]:
@@ -216,14 +210,6 @@ def _by_part(changes: tuple[FileChange, ...], scope: WorkScope, facts: BaseFacts
     for change in changes:
         parts[scope.part(change, facts, changed)].append(change)
     return parts
-
-
-def _with_protected(
-    parts: dict[FilePart, list[FileChange]], changes: list[FileChange]
-) -> dict[FilePart, list[FileChange]]:
-    """The parts with these changes among the protected changes."""
-    others = {part: _others(found, changes) for part, found in parts.items()}
-    return {**others, FilePart.PROTECTED: [*others[FilePart.PROTECTED], *changes]}
 
 
 def _others(changes: Iterable[FileChange], left_out: list[FileChange]) -> list[FileChange]:
@@ -248,10 +234,6 @@ def work_with_tests(
         allowed = [change for change in changes if scope.part(change, facts, changed) in (FilePart.WORK, FilePart.FREE)]
         new_tests = [change for change in _changes(judge, final.whole) if change.path in final.new_tests]
         return _Composer(judge, earlier, progress)([*allowed, *new_tests])
-
-
-def _command_texts(settings: ProjectSettings, plan: PlanScope) -> tuple[str, ...]:
-    return (*(command for command, _ in plan.commands), *(command.command for command in settings.test_commands))
 
 
 def _scope(settings: ProjectSettings, base: BaseReader, plan: PlanScope) -> WorkScope:

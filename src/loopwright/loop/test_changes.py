@@ -27,8 +27,10 @@ class SortedChanges(msgspec.Struct, frozen=True, kw_only=True):
     # Tests that moved or got another name, and nothing else; and their old and new names.
     same_tests: list[FileChange]
     names: dict[str, str]
-    # Source files in which a test changed: they are protected.
-    inline: frozenset[str]
+    # Files that are tests although they are not in a folder of tests: source in which a test changed, documents.
+    tests: frozenset[str]
+    # Changes that are free only if the tests of the base pass without them: documents, and the same tests.
+    doubtful: list[FileChange]
 
 
 class ChangeSorter:
@@ -48,8 +50,8 @@ class ChangeSorter:
         self._commands = commands
         self._read_whole = read
 
-    def sort(self, parts: dict[FilePart, list[FileChange]]) -> SortedChanges:
-        """The same changes, sorted further."""
+    def sort(self, parts: dict[FilePart, list[FileChange]], *, sign_doubtful: bool) -> SortedChanges:
+        """The same changes, sorted further. `sign_doubtful`: doubtful changes are protected changes, too."""
         protected, new_tests, work = (parts[part] for part in (FilePart.PROTECTED, FilePart.NEW_TEST, FilePart.WORK))
         tests = [change for change in protected if self._is_test(change)]
         moved = moved_files([change for change in tests if change.after is None], new_tests)
@@ -60,19 +62,26 @@ class ChangeSorter:
                 names |= renamed
                 same.add(change.path)
         inline = frozenset(change.path for change in work if self._changes_inline_tests(change))
+        same_tests = [change for change in (*protected, *new_tests) if change.path in same]
+        allowed = (change for change in (*work, *parts[FilePart.FREE]) if change.path not in inline)
+        documents = [change for change in allowed if self._scope.is_doc(change)]
+        doubtful, signed = [*documents, *same_tests], set(inline)
+        if sign_doubtful:
+            signed |= {change.path for change in doubtful}
         return SortedChanges(
             parts={
-                **parts,
                 FilePart.PROTECTED: [
                     *(change for change in protected if change.path not in same),
-                    *(change for change in work if change.path in inline),
+                    *(change for found in parts.values() for change in found if change.path in signed),
                 ],
                 FilePart.NEW_TEST: [change for change in new_tests if change.path not in same],
-                FilePart.WORK: [change for change in work if change.path not in inline],
+                FilePart.WORK: [change for change in work if change.path not in signed],
+                FilePart.FREE: [change for change in parts[FilePart.FREE] if change.path not in signed],
             },
-            same_tests=[change for change in (*protected, *new_tests) if change.path in same],
-            names=names,
-            inline=inline,
+            same_tests=[] if sign_doubtful else same_tests,
+            names={} if sign_doubtful else names,
+            tests=inline.union(change.path for change in documents),
+            doubtful=[] if sign_doubtful else doubtful,
         )
 
     def _is_test(self, change: FileChange) -> bool:
