@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from msgspec.structs import replace
-from tests.walks.workflow_kit import BUILT, PYTEST, SLICE, blockers, ok, planner, prepare, refusal, status
+from tests.walks.workflow_kit import BUILT, DELTA, PYTEST, SLICE, blockers, ok, planner, prepare, refusal, status
 
 from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
@@ -99,3 +99,87 @@ def test_a_check_may_name_a_test_that_the_work_is_to_write(project, command):
     (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
     assert line["grade"] == "tests"
     assert line["proof"].startswith("1 test failed before and passes now")
+
+
+TWO_REQUIREMENTS = f"""{DELTA}
+### Requirement: Farewell by name
+The system SHALL say bye by name.
+
+#### Scenario: A name is given
+- **WHEN** bye is called with Ann
+- **THEN** it returns bye Ann
+"""
+FAREWELL = {
+    **SLICE,
+    "id": "VS-2",
+    "requirements": ["greeting: Farewell by name"],
+    "checks": [{"id": "C2", "command": "true", "regression": True}],
+}
+
+
+# A turn for each slice.
+BUILDS = [{"role": "builder", "run": BUILT}, {"role": "builder", "run": "true"}]
+
+
+def two_requirements(project, edit=lambda slices: None):
+    """A plan for two requirements, edited by a person. The second slice has only a check that passes anyway."""
+    delivers = '[autopilot]\nmay_approve = ["plan", "build", "review", "complete"]\n'
+    turns = [planner(deltas={"greeting": TWO_REQUIREMENTS}, slices=[SLICE, FAREWELL]), *BUILDS]
+    prepare(project, turns, settings=delivers)
+    project.at("planned")
+    path = project.own / "changes/active/chg-greet/slices.json"
+    document = json.loads(path.read_text())
+    edit(document["slices"])
+    path.write_text(json.dumps(document))
+    ok(project, "plan", "greet", "--agent", "")
+
+
+def without_names(slices):
+    for piece in slices:
+        del piece["requirements"]
+
+
+def test_the_check_of_one_slice_proves_no_requirement_of_another_slice(project):
+    two_requirements(project, without_names)
+    assert project.run("autopilot", "greet", "--agent", "scripted").exit_code != 0
+    found = blockers(project, "review")
+    assert list(found) == ["unproven_requirement_REQ-1", "unproven_requirement_REQ-2"]
+    assert "no check of VS-2 failed before" in found["unproven_requirement_REQ-2"]["message"]
+    assert "REQ-2 greeting: Farewell by name [unproven]: no check of VS-2" in ok(project, "status", "greet").stdout
+
+
+def test_each_slice_that_names_a_requirement_proves_it(project):
+    two_requirements(project, lambda slices: slices[1]["requirements"].append("greeting: Greeting by name"))
+    assert project.run("autopilot", "greet", "--agent", "scripted").exit_code != 0
+    assert list(blockers(project, "review")) == ["unproven_requirement_REQ-1", "unproven_requirement_REQ-2"]
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (
+            ["greeting: Farewel by name"],
+            "VS-2 names the requirement 'greeting: Farewel by name', which the delta lacks",
+        ),
+        ([], "no slice names the requirement 'greeting: Farewell by name'"),
+    ],
+)
+def test_a_plan_whose_slices_leave_a_requirement_out_is_not_built(project, names, problem):
+    two_requirements(project, lambda slices: slices[1].update(requirements=names))
+    assert problem in blockers(project, "build")["vertical_slices_invalid"]["message"]
+
+
+def test_a_planner_says_which_slice_proves_which_of_several_requirements(project):
+    unnamed = [{key: value for key, value in piece.items() if key != "requirements"} for piece in (SLICE, FAREWELL)]
+    prepare(project, [planner(deltas={"greeting": TWO_REQUIREMENTS}, slices=unnamed)] * 3)
+    spec = str(project.root.parent / "SPEC.md")
+    done = project.run("plan", "greet", "--direct", spec, "--agent", "scripted")
+    assert done.exit_code != 0
+    assert "each slice must name" in done.stdout + done.stderr
+
+
+def test_regression_slices_protect_what_exists_in_a_plan_for_one_requirement(project):
+    unnamed = [{key: value for key, value in piece.items() if key != "requirements"} for piece in (SLICE, FAREWELL)]
+    prepare(project, [planner(slices=unnamed), *BUILDS])
+    project.at("built")
+    assert blockers(project, "review") == {}

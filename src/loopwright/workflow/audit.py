@@ -15,11 +15,14 @@ from loopwright.kernel import codec
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Archived, Signature, Workflow
+from loopwright.workflow.requirement_slices import shown_by, slices_to_prove
 from loopwright.workflow.slices import Check, Slice, Slices
 from loopwright.workflow.verification import RULES, Verification
 
 # The grade of archived work that was judged before the current rules.
 OLD_RULES = "old rules"
+# From the weakest to the strongest.
+_GRADES = ("person", "command", "tests")
 Source = Literal["approved-plan", "test-spec", "review-rework", "vertical-slice"]
 
 
@@ -96,24 +99,16 @@ def check_digest(name: str, verification: Verification) -> str:
     return f"{name}@{verification.tree}"
 
 
-def shown_by(requirement: str, slices: Slices) -> tuple[Slice, ...]:
-    """The slices whose checks prove a requirement; all slices, if no slice names requirements."""
-    named = tuple(piece for piece in slices.slices if requirement in piece.requirements)
-    if named or any(piece.requirements for piece in slices.slices):
-        return named
-    return slices.slices
-
-
 def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Iterator[AuditLine]:
     verified = workflow.verification
-    number = 0
+    number, count = 0, sum(map(len, requirements.values()))
     for domain, names in requirements.items():
         for name in names:
             number += 1
             full = f"{domain}: {name}"
             shown = shown_by(full, slices)
             line = _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown, verified))
-            yield _graded(line, workflow, shown, verified)
+            yield _graded(line, workflow, slices_to_prove(full, slices, count), verified)
     for piece in slices.slices:
         yield _line(piece.id, "vertical-slice", f"{piece.id} {piece.title}", _of_slices(workflow, (piece,), verified))
     for check in slices.checks:
@@ -132,24 +127,47 @@ def requirement_digest(line: AuditLine, verification: Verification | None) -> st
 
 
 def _graded(line: AuditLine, workflow: Workflow, slices: tuple[Slice, ...], verified: Verification | None) -> AuditLine:
-    """The line with what proves it: the best grade of its checks, or a person."""
+    """The line with what proves each of these slices: its best check, or a person. The weakest grade counts."""
     if line.status == "missing" or verified is None:
         return line
     if verified.rules != RULES and isinstance(workflow.at, Archived):
         # Work that is not archived is judged again.
         return replace(line, grade=OLD_RULES)
-    names = [check.id for piece in slices for check in piece.checks if check.id in verified.checks]
-    proving = [name for name in names if verified.checks[name].grade]
+    proofs = {piece.id: _proof_of_slice(workflow, piece, verified) for piece in slices}
+    proven = [proof for proof in proofs.values() if proof is not None]
+    if proven and len(proven) == len(proofs):
+        weakest = min(proven, key=lambda proof: _GRADES.index(proof.grade))
+        unaltered = any(proof.unaltered for proof in proven)
+        return replace(line, grade=weakest.grade, proof=weakest.sentence, unaltered=unaltered)
+    by = next((signature.by for signature in workflow.signatures if _covers(signature, line, verified)), None)
+    if by is not None:
+        return replace(line, grade="person", proof=f"signed by {by}")
+    unproven = ", ".join(name for name, proof in proofs.items() if proof is None)
+    return replace(line, proof=f"no check of {unproven} failed before the work and passes now")
+
+
+class _SliceProof(msgspec.Struct, frozen=True):
+    """What proves a slice: its best check, or a person."""
+
+    grade: str
+    sentence: str
+    # Whether nothing in the proving checks could be altered to see them fail.
+    unaltered: bool = False
+
+
+def _proof_of_slice(workflow: Workflow, piece: Slice, verified: Verification) -> _SliceProof | None:
+    runs = {check.id: verified.checks[check.id] for check in piece.checks if check.id in verified.checks}
+    proving = [name for name, run in runs.items() if run.grade]
     altered = [name for name in proving if name not in verified.unaltered]
     for grade in ("tests", "command"):
         for name in altered or proving:
-            if verified.checks[name].grade == grade:
-                return replace(line, grade=grade, proof=verified.checks[name].proof, unaltered=not altered)
-    unjudged = {check_digest(name, verified) for name in names if not verified.checks[name].base_judged}
-    by = next((s.by for s in workflow.signatures if _covers(s, line, verified) or s.digest in unjudged), None)
-    if by is None and any(piece.type == "HITL" for piece in slices):
+            if runs[name].grade == grade:
+                return _SliceProof(grade, runs[name].proof, unaltered=not altered)
+    unjudged = {check_digest(name, verified) for name, run in runs.items() if not run.base_judged}
+    by = next((signature.by for signature in workflow.signatures if signature.digest in unjudged), None)
+    if by is None and piece.type == "HITL":
         by = "a person"  # without the signature the line would be missing
-    return replace(line, grade="person", proof=f"signed by {by}") if by is not None else line
+    return _SliceProof("person", f"signed by {by}") if by is not None else None
 
 
 def _covers(signature: Signature, line: AuditLine, verified: Verification) -> bool:

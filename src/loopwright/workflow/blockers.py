@@ -140,7 +140,7 @@ class Family(Enum):
     )
     UNPROVEN_REQUIREMENT = (
         "unproven_requirement_",
-        "no check failed before the work and passes now for {name} ({requirement})",
+        "{name} ({requirement}) is unproven: {why}",
         'add such a check to the plan, or a person signs: loopwright sign {slug} {name} --note "…"',
     )
     UNALTERED_PROOF = (

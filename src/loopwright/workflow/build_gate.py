@@ -146,8 +146,9 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=missing)
     for line in audit.unproven:
         yield blocker(
-            Family.UNPROVEN_REQUIREMENT, line.id, slug=workflow.slug, name=line.id, requirement=line.requirement
-        )
+            Family.UNPROVEN_REQUIREMENT, line.id, slug=workflow.slug, name=line.id, requirement=line.requirement,
+            why=line.proof,
+        )  # fmt: skip
     for line in audit.requirements:
         if line.unaltered:
             yield blocker(

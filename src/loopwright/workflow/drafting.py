@@ -13,6 +13,7 @@ from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
 from loopwright.workflow.documents.spec import entries
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, domain_problem
+from loopwright.workflow.requirement_slices import mapping_problems, unnamed_requirements
 from loopwright.workflow.slices import NotSlices, Slices, draft_slices, read_slices, render_slices
 
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
@@ -37,8 +38,9 @@ class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
 def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
     """Every problem that the planner must fix; None if the answer can be used."""
     problems: list[str] = []
+    slices, requirements = Slices(()), dict[str, tuple[str, ...]]()
     try:
-        _slices(reply)
+        slices = _slices(reply)
     except NotSlices as problem:
         problems += [f"slices: {detail.message}" for detail in problem.problems[:5]]
     problems += [f"the domain {domain} has no delta" for domain in domains if domain not in reply.deltas]
@@ -51,6 +53,10 @@ def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
             problems += [
                 f"the delta of {domain}, line {problem.line}: {problem.message}" for problem in delta.problems[:5]
             ]
+        else:
+            requirements[domain] = delta.touched
+    if not problems:
+        problems += [*mapping_problems(slices, requirements), *unnamed_requirements(slices, requirements)][:5]
     return "; ".join(problems) or None
 
 

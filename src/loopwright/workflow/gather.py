@@ -154,12 +154,7 @@ def _text(page: Page) -> str:
 def _fact(delta: Delta | Damaged) -> DeltaFact:
     if isinstance(delta, Damaged):
         return DeltaFact(problems=delta.problems)
-    names = (
-        *(requirement.name for requirement in (*delta.added, *delta.modified)),
-        *(removal.name for removal in delta.removed),
-        *(rename.new for rename in delta.renamed),
-    )
-    return DeltaFact(requirements=tuple(dict.fromkeys(names)))
+    return DeltaFact(requirements=delta.touched)
 
 
 def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:

@@ -13,7 +13,7 @@ from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.beneath import obstacle_to
 from loopwright.kernel.files import read_regular_file, shown
-from loopwright.workflow.audit import shown_by, signed_digest
+from loopwright.workflow.audit import signed_digest
 from loopwright.workflow.delta.merge import base_of, conflicts_between, merged
 from loopwright.workflow.delta.model import (
     Conflict,
@@ -29,6 +29,7 @@ from loopwright.workflow.documents.page import MOST_BYTES, PageProblem
 from loopwright.workflow.facts import DELTA_PART, Damaged
 from loopwright.workflow.model import SpecBase, Workflow
 from loopwright.workflow.package import domain_problem
+from loopwright.workflow.requirement_slices import shown_by
 from loopwright.workflow.slices import Check, Slices
 from loopwright.workspace.layout import Layout
 

@@ -13,6 +13,7 @@ from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import Damaged, Facts, Missing, written_by_planner
 from loopwright.workflow.model import Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
+from loopwright.workflow.requirement_slices import mapping_problems
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.stage import Stage
 
@@ -165,6 +166,9 @@ def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def _checks(workflow: Workflow, facts: Facts, slices: Slices) -> Iterator[Blocker]:
+    problems = [*mapping_problems(slices, facts.requirements)] if facts.delta_status == "complete" else []
+    if problem := "; ".join(problems[:5]):
+        yield blocker(Family.VERTICAL_SLICES_INVALID, slug=workflow.slug, file=facts.place(SLICES), problem=problem)
     for piece in slices.slices:
         if piece.type == "AFK" and not piece.checks:
             yield blocker(Family.SLICE_WITHOUT_CHECK, piece.id, name=piece.id, file=facts.place(SLICES))

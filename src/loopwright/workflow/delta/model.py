@@ -73,6 +73,16 @@ class Delta(msgspec.Struct, frozen=True):
     purpose: str = ""
     remarks: tuple[DeltaProblem, ...] = ()
 
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The names of all requirements that the change touches; of a renamed requirement the new name."""
+        names = (
+            *(requirement.name for requirement in (*self.added, *self.modified)),
+            *(removal.name for removal in self.removed),
+            *(rename.new for rename in self.renamed),
+        )
+        return tuple(dict.fromkeys(names))
+
 
 class Operation(StrEnum):
     """An edit of a requirement."""
