@@ -112,7 +112,7 @@ FLAT = f"{BUILT}; echo 'WORD = 1' > words.py"
 def test_files_that_a_plan_asks_for_are_shown_bound_to_the_approval_and_approved_by_a_person_only(project):
     prepare(project, [planner(scope_wanted=["words.py"]), {"role": "builder", "run": FLAT}], settings=SETTINGS)
     said = project.at("planned").stdout
-    assert "the work may change words.py, which project.source does not allow" in said
+    assert "the work may change words.py, which is protected or outside project.source" in said
     assert status(project)["scope"] == {"planned": ["words.py"], "wanted": ["words.py"]}
     policy = refusal(project, "autopilot", "greet", "--agent", "scripted")
     assert "scope_wanted_words.py" in {one["code"] for one in policy["blockers"]}
@@ -230,3 +230,39 @@ def test_a_file_that_the_checks_change_on_the_base_too_needs_no_signature(projec
     logs = "def test_log():\n    with open('log.txt', 'a') as log:\n        log.write('x')\n"
     built(BUILT, check=TESTED, files=[*FILES, ("tests/test_log.py", logs), ("log.txt", "")])
     assert blockers(project, "review") == {}
+
+
+VERIFIES = "from app.hello import greet\nassert greet('Ann') == 'hello Ann'\n"
+
+
+@pytest.mark.parametrize(
+    ("named", "files"),
+    [
+        ("app/verify.py", {"Makefile": "test:\n\tPYTHONPATH=. python3 app/verify.py\n", "app/verify.py": VERIFIES}),
+        ("app/verify.sh", {"Makefile": "test:\n\tsh app/verify.sh\n", "app/verify.sh": "exit 1\n"}),
+        ("loose/yaml.py", {"Makefile": "test:\n\tfalse\n"}),
+    ],
+    ids=["script behind make", "shell script behind make", "name of an installed module"],
+)
+def test_no_policy_approves_a_protected_file_that_the_plan_names(project, named, files):
+    slices = [{**SLICE, "checks": [{"id": "C", "command": "make -s test"}]}]
+    settings = '[project]\nsource = ["app/**", "loose/**"]\n'
+    prepare(project, [planner(slices=slices, scope=["app/hello.py", named])], settings=settings)
+    for name, text in {"app/__init__.py": "", "app/hello.py": "", "app/more.py": "", **files}.items():
+        project.write(name, text)
+    project.write(".venv/bin/python", "")
+    project.write(".venv/lib/python3.11/site-packages/yaml/__init__.py", "")
+    project.commit("a project")
+    project.at("planned")
+    assert status(project)["scope"]["wanted"] == [named]
+    policy = refusal(project, "autopilot", "greet", "--agent", "scripted")
+    assert f"scope_wanted_{named}" in {one["code"] for one in policy["blockers"]}
+
+
+def test_no_policy_approves_the_script_of_the_test_command_if_the_plan_names_it(project):
+    settings = '[project]\nsource = ["*.py"]\ntest_command = "python3 verify.py"\n'
+    prepare(project, [planner(scope=["hello.py", "verify.py"])], settings=settings)
+    project.write("verify.py", "import hello\n")
+    project.commit("a script")
+    project.at("planned")
+    assert status(project)["scope"]["wanted"] == ["verify.py"]

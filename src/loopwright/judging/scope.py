@@ -90,6 +90,10 @@ class FileChange(msgspec.Struct, frozen=True):
         return all(entry is None or entry.mode in _FILES for entry in (self.before, self.after))
 
 
+# A file whose content is not known yet.
+_SOME_FILE = TreeEntry("100644", "")
+
+
 class BaseFacts(msgspec.Struct, frozen=True):
     """What the rules ask about the base and the machine: files and their kinds, installed modules and commands."""
 
@@ -226,31 +230,25 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
     def _listed(self) -> tuple[str, ...]:
         return (*(self.source if self.planned is None else self.planned), *self.granted)
 
-    @property
-    def wider(self) -> tuple[str, ...]:
+    def wider(self, base: BaseFacts) -> tuple[str, ...]:
         """The entries of the plan that allow more than the settings: a person must approve them."""
-        return tuple(pattern for pattern in (*(self.planned or ()), *self.granted) if not self._is_within(pattern))
+        entries = (*(self.planned or ()), *self.granted)
+        return tuple(pattern for pattern in entries if not self.by_settings._allows(pattern, base))  # noqa: SLF001
 
-    def _is_within(self, pattern: str) -> bool:
-        """Whether the settings allow all that the pattern allows. Only an exact name lifts a protection."""
+    @property
+    def by_settings(self) -> WorkScope:
+        """The scope without the plan."""
+        return replace(self, planned=None, granted=())
+
+    def _allows(self, pattern: str, base: BaseFacts) -> bool:
+        """Whether this scope allows all that the pattern allows. Only an exact name lifts a protection."""
         if pattern in self.source and _MAGIC & set(pattern):
             return True
         if _MAGIC & set(pattern):
             folders = (source.removesuffix("**") for source in self.source if source.endswith("/**"))
             return any(not _MAGIC & set(folder) and pattern.startswith(folder) for folder in folders)
-        is_protected = (
-            self.is_test(pattern)
-            or matches(pattern, (*self.protect, *_LOADED_BY_NAME))
-            or pattern in self.scripts
-            or _has_name_of_library(pattern)
-        )
-        return matches(pattern, self.source) and not is_protected and kind_of(pattern) in _PRODUCT_KINDS
-
-
-def _has_name_of_library(path: str) -> bool:
-    """Whether a path may hide a library. A plan that names such a path needs a person."""
-    name = path.rpartition("/")[2]
-    return name.endswith(_PYTHON_MODULES) and name.partition(".")[0] in _LIBRARY
+        change = FileChange(pattern, _SOME_FILE if base.has_file(pattern) else None, _SOME_FILE)
+        return self.part(change, base) is FilePart.WORK
 
 
 def _is_test_kind(path: str, base: BaseFacts) -> bool:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from loopwright.errors import GitFailed
 from loopwright.judging.flags import Flag
-from loopwright.judging.scope import BaseFacts, WorkScope, kind_of
+from loopwright.judging.machine import ProjectMachine
+from loopwright.judging.project_scope import facts_about_base
+from loopwright.judging.scope import BaseFacts, WorkScope
 from loopwright.judging.warning_signs.parts_of_tests import changed_parts_of_tests
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository
-
-_ENVIRONMENTS = (".venv", "venv", "env")
 
 
 class BaseReader:
@@ -24,7 +23,7 @@ class BaseReader:
     def __init__(self, judge: PrivateRepository, tree: str, project: Path) -> None:
         self._judge = judge
         self._tree = tree
-        self._project = project
+        self._machine = ProjectMachine(project)
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -32,23 +31,9 @@ class BaseReader:
 
     def facts(self, scope: WorkScope) -> BaseFacts:
         """What the rules of the scope ask."""
-        kinds = frozenset(kind_of(path) for path in self.files if scope.is_test(path) or not scope.is_judge(path))
-        judges = frozenset(_module_of(path) for path in self.files if path.endswith(".py") and scope.is_judge(path))
-        return BaseFacts(
-            read=lambda blob: self._judge.run("cat-file", "blob", blob),
-            has_file=lambda path: path in self.files,
-            has_folder=lambda folder: any(path.startswith(f"{folder}/") for path in self.files),
-            is_importable=lambda module: (
-                module in judges or any(_has_module(folder, module) for folder in self._libraries)
-            ),
-            is_command=self._is_command,
-            has_kind=kinds.__contains__,
+        return facts_about_base(
+            scope, self.files, lambda blob: self._judge.run("cat-file", "blob", blob), self._machine
         )
-
-    def _is_command(self, name: str) -> bool:
-        """Whether PATH or an environment of the project has a program of this name."""
-        folders = (self._project / folder / "bin" for folder in _ENVIRONMENTS)
-        return shutil.which(name) is not None or any((folder / name).is_file() for folder in folders)
 
     def changed_judges(self, path: str, before: bytes, after: bytes, scope: WorkScope) -> Iterator[Flag]:
         """The parts of a source file by which tests of the base fail, and that the work changed."""
@@ -74,21 +59,3 @@ class BaseReader:
         """The paths of all files."""
         listed = self._judge.run("ls-tree", "-r", "-z", "--name-only", self._tree)
         return frozenset(shown(path) for path in listed.split(b"\0") if path)
-
-    @cached_property
-    def _libraries(self) -> tuple[Path, ...]:
-        """The folders of installed modules: of the project's environments, and of Python on PATH."""
-        found = [self._project / name / "bin" / "python" for name in _ENVIRONMENTS]
-        found += [Path(path) for name in ("python3", "python") if (path := shutil.which(name)) is not None]
-        prefixes = {place.parent.parent for path in found for place in (path, path.resolve())}
-        return tuple(folder for prefix in prefixes for folder in prefix.glob("lib/python3*/*-packages"))
-
-
-def _has_module(folder: Path, module: str) -> bool:
-    return (folder / module).is_dir() or (folder / f"{module}.py").is_file()
-
-
-def _module_of(path: str) -> str:
-    """The name under which a folder on Python's path has the module or the package."""
-    folder, _, name = path.rpartition("/")
-    return folder.rpartition("/")[2] if name == "__init__.py" else name.removesuffix(".py")

@@ -10,10 +10,9 @@ import msgspec
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
 from loopwright.judging.controls.called_expectations import steering_files
-from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
 from loopwright.judging.flags import Flag, flags
-from loopwright.judging.judge_helpers import judge_helpers
-from loopwright.judging.project_files import CODE_KINDS, DOCS, SHELL_KINDS, TESTS, find_project_files, only_product
+from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
+from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
 from loopwright.judging.verdict import CommandVerdict
 from loopwright.kernel.digest import digest_of, sha256
@@ -124,22 +123,6 @@ def control_trees(split: SplitWork, verdict: CommandVerdict) -> Iterator[tuple[T
         yield split.verified, new
 
 
-class PlanScope(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan says about the files of the work."""
-
-    # The plan's own list of work files; None: the settings decide.
-    files: tuple[str, ...] | None = None
-    # Globs of files that the checks rely on.
-    judges: tuple[str, ...] = ()
-    # The checks: commands and the folders in which they run.
-    commands: tuple[tuple[str, str], ...] = ()
-    # Paths and globs that a person allowed in addition, because an agent asked for them.
-    granted: tuple[str, ...] = ()
-
-
-NO_PLAN = PlanScope()
-
-
 def split_work(
     tree: Tree,
     progress: Path,
@@ -157,9 +140,9 @@ def split_work(
     """
     with both_trees(tree, progress, project) as judge:
         base = BaseReader(judge, tree.base_tree, project)
-        scope = _scope(settings, base, plan)
+        scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read))
         changes = tuple(_changes(judge, tree))
-        contents, commands = _Contents(judge, changes), _commands(settings, plan)
+        contents, commands = _Contents(judge, changes), judging_commands(settings, plan)
         parts = _by_part(changes, scope, base.facts(scope))
         sorter = ChangeSorter(judge, tree.base_tree, scope, tuple(command for command, _ in commands), contents.read)
         found = sorter.sort(parts, sign_doubtful=sign_doubtful)
@@ -227,7 +210,7 @@ def work_with_tests(
     """The allowed changes of earlier work, with the new tests of the final work."""
     with both_trees(earlier, progress, project, final.whole) as judge:
         base = BaseReader(judge, earlier.base_tree, project)
-        scope = _scope(settings, base, plan)
+        scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read))
         facts = base.facts(scope)
         changes = tuple(_changes(judge, earlier))
         changed = scope.changed_paths(changes, facts)
@@ -236,37 +219,6 @@ def work_with_tests(
         return _Composer(judge, earlier, progress)([*allowed, *new_tests])
 
 
-def _scope(settings: ProjectSettings, base: BaseReader, plan: PlanScope) -> WorkScope:
-    """The scope by the settings. Source files that are not set are found by their names on the base."""
-    scripts, tests = _scripts(settings, base, plan), tuple(settings.tests) or TESTS
-    called = with_called(_commands(settings, plan), base.files, base.read)
-    roots = frozenset[str]().union(*(import_roots(command, cwd, base.files) for command, cwd in called))
-    source = tuple(settings.source) or find_project_files(base.files, scripts).source
-    if product := scripts & only_product(base.files, source, tests):
-        # A test script may source or call the only product; what the command itself runs is a judge.
-        scripts -= product - _scripts(settings, base, plan, follows_scripts=False)
-    return WorkScope(
-        source=source,
-        tests=tests,
-        docs=tuple(settings.docs) or DOCS,
-        protect=(*settings.protect, *plan.judges),
-        planned=plan.files,
-        granted=plan.granted,
-        scripts=scripts | judge_helpers(scripts, base.files, base.read),
-        import_roots=roots,
-    )
-
-
-def _scripts(
-    settings: ProjectSettings, base: BaseReader, plan: PlanScope, *, follows_scripts: bool = True
-) -> frozenset[str]:
-    """The scripts whose exit code decides whether a command passes."""
-    called = with_called(_commands(settings, plan), base.files, base.read, follows_scripts=follows_scripts)
-    return frozenset[str]().union(*(deciding_scripts(command, cwd) for command, cwd in called))
-
-
-def _commands(settings: ProjectSettings, plan: PlanScope) -> tuple[CommandIn, ...]:
-    return (*plan.commands, *((command.command, command.cwd) for command in settings.test_commands))
 
 
 def _expected_files(base: BaseReader, commands: tuple[CommandIn, ...]) -> frozenset[str]:

@@ -203,8 +203,7 @@ def workflows_of(context: Context) -> WorkflowStore:
         full=values.workflow.profile == "full",
         document_language=values.workspace.document_language,
         seal=(*values.project.protect, *_program_folders(context)),
-        source=tuple(values.project.source),
-        tests=tuple(values.project.tests),
+        project=values.project,
         is_untested=values.project.is_untested,
     )
     return WorkflowStore(context.layout, context.clock, gates)

@@ -30,7 +30,6 @@ from loopwright.workflow.build_gate import as_if_signed, tests_sentence, unreach
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Amounts, Building, Cost, Flight, Workflow
-from loopwright.workflow.plan_gate import scope_of_plan
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -175,7 +174,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         unreached=unreached_sentence(workflow.verification),
         requirements=requirements,
         scope=(*(facts.readable_slices.scope or ()), *facts.readable_slices.scope_wanted),
-        scope_wanted=scope_of_plan(facts).wider,
+        scope_wanted=facts.wider_scope,
         weak_isolation=_weak_isolation(context),
     )
 

@@ -100,7 +100,7 @@ class Family(Enum):
     NEGATIVE_CONTROL_MISSING = ("negative_control_missing_", "the check {name} did not run on the base yet", _AGAIN)
     SCOPE_WANTED = (
         "scope_wanted_",
-        "the plan wants to change {pattern}, which project.source does not allow: a person must approve it",
+        "the plan wants to change {pattern}, which is protected or outside project.source: a person must approve it",
         "loopwright approve {slug} --from plan --to build", _POLICY,
     )
     DECISION_REQUIRED = (

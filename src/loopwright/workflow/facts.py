@@ -15,6 +15,7 @@ from loopwright.workflow.documents.record import Ledger, Record
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES
 from loopwright.workflow.slices import Slices
+from loopwright.workspace.settings_model import ProjectSettings
 
 DELTA_PART = "delta "
 
@@ -39,9 +40,7 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
     full: bool = False
     document_language: str = "any"
     seal: tuple[str, ...] = ()
-    # Globs of source files and of tests; empty: not set.
-    source: tuple[str, ...] = ()
-    tests: tuple[str, ...] = ()
+    project: ProjectSettings = ProjectSettings()
     # Whether no test command is set, and no person said that there is none.
     is_untested: bool = True
 
@@ -87,6 +86,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     test_spec: Document = Document("missing")
     slices: Slices | Missing | Damaged = Missing()
     deltas: dict[str, DeltaFact] = {}
+    # Paths and globs in the plan's scope that the settings do not allow.
+    wider_scope: tuple[str, ...] = ()
     # Digests of the contents that the plan's approval covers, by name.
     plan_parts: dict[str, str] = {}
     # The judges in the project, by path.

@@ -22,6 +22,7 @@ from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
 from loopwright.workflow.manifest import BadManifest, read_manifest
 from loopwright.workflow.model import Done, Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
+from loopwright.workflow.scope_of_plan import wider_scope
 from loopwright.workflow.seal import Judges, judges_of, script_texts
 from loopwright.workflow.slices import NotSlices, Slices, read_slices
 from loopwright.workflow.stage import Stage
@@ -68,6 +69,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         test_spec=_document(pages[test_spec_of(workflow.slug)], gates),
         slices=slices,
         deltas={domain: _fact(delta) for domain, delta in deltas.items()},
+        wider_scope=wider_scope(root, slices, gates) if isinstance(slices, Slices) else (),
         plan_parts=_parts(pages, slices, deltas, judges) | hidden,
         judges=judges,
         base_tree=base_tree,

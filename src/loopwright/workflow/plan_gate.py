@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.judging.deciding_scripts import deciding_scripts
-from loopwright.judging.project_files import TESTS
-from loopwright.judging.scope import WorkScope
 from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
@@ -39,22 +36,8 @@ def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     yield from change_blockers(workflow, facts)
     yield from spec_conflicts(workflow, facts, _FIT)
     yield from _slices(workflow, facts)
-    for pattern in scope_of_plan(facts).wider:
+    for pattern in facts.wider_scope:
         yield blocker(Family.SCOPE_WANTED, pattern, slug=workflow.slug, pattern=pattern)
-
-
-def scope_of_plan(facts: Facts) -> WorkScope:
-    """The files that the plan lets the work change, compared with the settings."""
-    gates, slices = facts.gates, facts.readable_slices
-    commands = (deciding_scripts(check.command, check.cwd) for check in slices.checks)
-    return WorkScope(
-        source=gates.source,
-        tests=gates.tests or TESTS,
-        protect=(*gates.seal, *(judge for check in slices.checks for judge in check.judges)),
-        planned=slices.scope,
-        granted=slices.scope_wanted,
-        scripts=frozenset[str]().union(*commands),
-    )
 
 
 def _unchanged(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:

@@ -38,7 +38,7 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
         put(f"  ✗ {request_sentence(review, catalogue())}")
     for pattern in view.scope if stage is Stage.PLAN or whole else ():
         if pattern in view.scope_wanted:
-            echo(f"  the work may change {pattern}, which project.source does not allow")
+            echo(f"  the work may change {pattern}, which is protected or outside project.source")
         else:
             echo(f"  the work may change {pattern}")
     if whole:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from loopwright.evidence.known_results import REPEATS
 from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.project_scope import PlanScope
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
 from loopwright.judging.scope import WorkScope
@@ -42,7 +43,7 @@ from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
-from loopwright.loop.split_work import PlanScope, SplitWork, control_trees, split_work
+from loopwright.loop.split_work import SplitWork, control_trees, split_work
 from loopwright.loop.test_runs import COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext

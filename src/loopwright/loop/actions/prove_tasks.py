@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.judging.project_scope import PlanScope
 from loopwright.judging.verdict import PASSED
 from loopwright.loop.actions.run_tests import MoreOfRun, commands_for, run_tests
 from loopwright.loop.choice import tasks_to_prove
 from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.proof import Doubt, TaskGrade, TaskProof
-from loopwright.loop.split_work import PlanScope, work_with_tests
+from loopwright.loop.split_work import work_with_tests
 from loopwright.loop.test_runs import TestRun
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext

@@ -37,7 +37,7 @@ from loopwright.loop.model import Loop, Tree
 from loopwright.loop.port import RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
-from loopwright.loop.split_work import PlanScope, SplitWork, control_trees, split_work
+from loopwright.loop.split_work import SplitWork, control_trees, split_work
 from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, result_of_step
 from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
 from loopwright.loop.worker_sandbox import base_sandbox
@@ -63,6 +63,7 @@ from loopwright.stages.building.judged import (
 )
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow.model import Workflow
+from loopwright.workflow.scope_of_plan import scope_of_slices
 from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import RULES, Verification
 
@@ -150,13 +151,7 @@ class CheckJudging:
             return None
         progress = loops_of(self._context).paths(self._loop.loop_id).progress
         settings = self._context.settings.values.project
-        checks = self._slices.checks
-        plan = PlanScope(
-            files=self._slices.scope,
-            judges=tuple(judge for check in checks for judge in check.judges),
-            commands=tuple((check.command, check.cwd) for check in checks),
-            granted=(*self._slices.scope_wanted, *granted_scope(self._loop)),
-        )
+        plan = scope_of_slices(self._slices, granted_scope(self._loop))
         project = self._context.project
         return split_work(tree, progress, project, settings, plan, self._signed, sign_doubtful=sign_doubtful)
 

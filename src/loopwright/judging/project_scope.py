@@ -1,0 +1,95 @@
+"""Computes the scope of the work, for the gate of a plan and for the judge alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from loopwright.judging.called_commands import CommandIn, with_called
+from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
+from loopwright.judging.judge_helpers import judge_helpers
+from loopwright.judging.machine import ProjectMachine
+from loopwright.judging.project_files import DOCS, TESTS, find_project_files, only_product
+from loopwright.judging.scope import BaseFacts, WorkScope, kind_of
+from loopwright.workspace.settings_model import ProjectSettings
+
+
+class PlanScope(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plan says about the files of the work."""
+
+    # The plan's own list of work files; None: the settings decide.
+    files: tuple[str, ...] | None = None
+    # Globs of files that the checks rely on.
+    judges: tuple[str, ...] = ()
+    # The checks: commands and the folders in which they run.
+    commands: tuple[CommandIn, ...] = ()
+    # Paths and globs that a person allowed in addition, because an agent asked for them.
+    granted: tuple[str, ...] = ()
+
+
+NO_PLAN = PlanScope()
+
+
+class BaseFiles(msgspec.Struct, frozen=True):
+    """The files of the base: their paths, and their contents by path."""
+
+    paths: frozenset[str]
+    read: Callable[[str], bytes]
+
+
+def scope_of_project(settings: ProjectSettings, plan: PlanScope, base: BaseFiles) -> WorkScope:
+    """The scope by the settings and the plan. Source files that are not set are found by their names on the base."""
+    scripts, tests = _scripts(settings, plan, base), tuple(settings.tests) or TESTS
+    called = with_called(judging_commands(settings, plan), base.paths, base.read)
+    roots = frozenset[str]().union(*(import_roots(command, cwd, base.paths) for command, cwd in called))
+    source = tuple(settings.source) or find_project_files(base.paths, scripts).source
+    if product := scripts & only_product(base.paths, source, tests):
+        # A test script may source or call the only product; what the command itself runs is a judge.
+        scripts -= product - _scripts(settings, plan, base, follows_scripts=False)
+    return WorkScope(
+        source=source,
+        tests=tests,
+        docs=tuple(settings.docs) or DOCS,
+        protect=(*settings.protect, *plan.judges),
+        planned=plan.files,
+        granted=plan.granted,
+        scripts=scripts | judge_helpers(scripts, base.paths, base.read),
+        import_roots=roots,
+    )
+
+
+def facts_about_base(
+    scope: WorkScope, files: frozenset[str], read: Callable[[str], bytes], machine: ProjectMachine
+) -> BaseFacts:
+    """What the rules of the scope ask about the base; `read` takes the id of a content."""
+    kinds = frozenset(kind_of(path) for path in files if scope.is_test(path) or not scope.is_judge(path))
+    judges = frozenset(_module_of(path) for path in files if path.endswith(".py") and scope.is_judge(path))
+    return BaseFacts(
+        read=read,
+        has_file=files.__contains__,
+        has_folder=lambda folder: any(path.startswith(f"{folder}/") for path in files),
+        is_importable=lambda module: module in judges or machine.is_installed(module),
+        is_command=machine.is_command,
+        has_kind=kinds.__contains__,
+    )
+
+
+def _module_of(path: str) -> str:
+    """The name under which a folder on Python's path has the module or the package."""
+    folder, _, name = path.rpartition("/")
+    return folder.rpartition("/")[2] if name == "__init__.py" else name.removesuffix(".py")
+
+
+def judging_commands(settings: ProjectSettings, plan: PlanScope) -> tuple[CommandIn, ...]:
+    """The checks of the plan and the test commands of the project."""
+    return (*plan.commands, *((command.command, command.cwd) for command in settings.test_commands))
+
+
+def _scripts(
+    settings: ProjectSettings, plan: PlanScope, base: BaseFiles, *, follows_scripts: bool = True
+) -> frozenset[str]:
+    """The scripts whose exit code decides whether a command passes."""
+    commands = judging_commands(settings, plan)
+    called = with_called(commands, base.paths, base.read, follows_scripts=follows_scripts)
+    return frozenset[str]().union(*(deciding_scripts(command, cwd) for command, cwd in called))
