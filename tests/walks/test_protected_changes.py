@@ -150,6 +150,19 @@ def test_a_builder_asks_for_files_outside_its_scope_and_a_person_answers(project
     assert list(blockers(project, "review")) == codes
 
 
+def test_evidence_names_what_a_person_allowed_and_the_scripts_that_decide(project):
+    slices = [{**SLICE, "checks": [{"id": "C", "command": "sh verify.sh"}]}]
+    turns = [planner(slices=slices, scope_wanted=["words.py"]), {"role": "builder", "run": FLAT}]
+    prepare(project, turns, settings=SETTINGS)
+    project.write("verify.sh", f"{CHECK}\n")
+    project.commit("a script")
+    project.at("built")
+    scopes = [project.evidence(path.name).get("scope") for path in (project.own / "runs").iterdir()]
+    judged = [(scope["granted"], scope["scripts"], scope["protect"]) for scope in scopes if scope is not None]
+    assert judged
+    assert set(map(str, judged)) == {str((["words.py"], ["verify.sh"], []))}
+
+
 def test_a_loop_takes_the_answer_of_a_person_for_files_outside_its_scope(project):
     test = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
     settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{PYTEST}"\n'

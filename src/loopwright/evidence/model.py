@@ -135,14 +135,20 @@ class ReplanTurn(_Record, frozen=True, kw_only=True):
     worked_s: float
 
 
-class ScopeRecord(_Record, frozen=True, kw_only=True):
-    """Which files the judged work may change, as patterns; `planned` are those of a plan."""
+class ScopeRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
+    """Which files the judged work may change, as patterns; `planned` are those of a plan.
+
+    `granted` are those that a person allowed in addition. `scripts` are files whose exit code decides; in records
+    without them they are a part of `protect`.
+    """
 
     source: list[Redacted]
     tests: list[Redacted]
     docs: list[Redacted]
     protect: list[Redacted]
     planned: list[Redacted] | None
+    granted: list[Redacted] = []
+    scripts: list[Redacted] = []
 
 
 class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):

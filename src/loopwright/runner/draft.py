@@ -240,13 +240,19 @@ class EvidenceDraft:
 def _scope_record(scope: WorkScope | None, redactor: Redactor) -> ScopeRecord | None:
     if scope is None:
         return None
-    protect = (*scope.protect, *sorted(scope.scripts))
-    source, tests, docs, protected = (
-        [redactor.clean(pattern) for pattern in patterns]
-        for patterns in (scope.source, scope.tests, scope.docs, protect)
+
+    def cleaned(patterns: Iterable[str]) -> list[Redacted]:
+        return [redactor.clean(pattern) for pattern in patterns]
+
+    return ScopeRecord(
+        source=cleaned(scope.source),
+        tests=cleaned(scope.tests),
+        docs=cleaned(scope.docs),
+        protect=cleaned(scope.protect),
+        planned=None if scope.planned is None else cleaned(scope.planned),
+        granted=cleaned(scope.granted),
+        scripts=cleaned(sorted(scope.scripts)),
     )
-    planned = None if scope.planned is None else [redactor.clean(pattern) for pattern in scope.planned]
-    return ScopeRecord(source=source, tests=tests, docs=docs, protect=protected, planned=planned)
 
 
 def _finding(finding: SecretFinding, redactor: Redactor) -> FindingRecord:
