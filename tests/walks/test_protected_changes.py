@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
-from tests.walks.workflow_kit import BUILT, CHECK, PYTEST, SLICE, blockers, ok, planner, prepare, refusal, status
+from msgspec.structs import replace
+from tests.walks.workflow_kit import (
+    BUILT,
+    CHECK,
+    PYTEST,
+    SLICE,
+    blockers,
+    finish,
+    ok,
+    planner,
+    prepare,
+    refusal,
+    status,
+)
+
+from loopwright.workflow import events as e
+from loopwright.workflow.facts import Gates
+from loopwright.workflow.store import WorkflowStore
+from loopwright.workspace.layout import Flavour, Layout
 
 EXPECTS_HI = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hi'\n"
 EXPECTS_NAME = "sed -i \"s/'hi'/'hello Ann'/\" tests/test_hello.py"
@@ -14,7 +34,7 @@ SETTINGS = '[project]\nsource = ["hello.py"]\n[risk]\nthreshold = 1.0\n'
 def built(project):
     def build(work, *, check=CHECK, tests="", files=(), settings=SETTINGS, passes=True):
         command = f'[project]\nsource = ["hello.py"]\ntest_command = "{tests}"\n[risk]\nthreshold = 1.0\n'
-        slices = [{**SLICE, "checks": [{"id": "C", "command": check}]}]
+        slices = [{**SLICE, "checks": [{"id": "C", "command": check, "regression": check == "true"}]}]
         turns = [planner(slices=slices), {"role": "builder", "run": work}]
         prepare(project, turns, settings=command if tests else settings)
         for name, text in files:
@@ -279,3 +299,41 @@ def test_no_policy_approves_the_script_of_the_test_command_if_the_plan_names_it(
     project.commit("a script")
     project.at("planned")
     assert status(project)["scope"]["wanted"] == ["verify.py"]
+
+
+def test_nothing_is_delivered_if_a_person_leaves_out_all_that_the_work_changed(project, built):
+    built("echo all: > Makefile", check="true", settings=SETTINGS)
+    ok(project, "sign", "greet", "REQ-1", "--note", "looks right")
+    assert list(blockers(project, "review")) == ["sealed_file_changed_Makefile"]
+    ok(project, "sign", "greet", "--without-protected", "--note", "no")
+    assert list(blockers(project, "review")) == ["nothing_changed"]
+    assert refusal(project, "approve", "greet", "--from", "build", "--to", "review")["error"]
+
+
+def test_protected_changes_alone_are_delivered_if_a_person_signs_them(project, built):
+    built("echo all: > Makefile", check="true", settings=SETTINGS)
+    ok(project, "sign", "greet", "--protected", "--note", "yes")
+    ok(project, "sign", "greet", "REQ-1", "--note", "looks right")
+    deliver(project)
+    assert (project.root / "Makefile").is_file()
+
+
+def test_old_work_with_an_empty_patch_is_not_delivered(project, built):
+    built("echo all: > Makefile", check="true", settings=SETTINGS)
+    ok(project, "sign", "greet", "--without-protected", "--note", "no")
+    layout = Layout(project.root, Flavour.UNIFIED, project.home)
+    with WorkflowStore(layout, lambda: datetime.now(UTC), Gates()).changing("greet") as opened:
+        before = replace(opened.workflow.verification, is_empty=False)
+        opened.apply(e.WorkVerified(verification=before), "tool")
+    ok(project, "sign", "greet", "REQ-1", "--note", "looks right")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    refused = refusal(project, "approve", "greet", "--from", "review", "--to", "done")
+    assert refused["error"] == "delivery_blocked"
+
+
+def test_an_empty_patch_that_was_delivered_is_not_archived(project, built):
+    built("echo all: > Makefile", check="true", settings=SETTINGS)
+    ok(project, "sign", "greet", "--without-protected", "--note", "no")
+    finish(project, work="true")
+    assert "nothing_changed" in {one["code"] for one in refusal(project, "archive", "greet")["blockers"]}

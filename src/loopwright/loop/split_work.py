@@ -84,6 +84,11 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     scope: WorkScope = WorkScope()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing would be delivered: the verified tree is the base."""
+        return not self.verified.has_changes
+
+    @property
     def allowed_files(self) -> tuple[str, ...]:
         """The files that the work changed and was allowed to change."""
         return tuple(

@@ -38,7 +38,13 @@ class Delivered(msgspec.Struct, frozen=True):
 
 
 def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: bool) -> Delivered:
-    """Deliver as the user wants it, if possible."""
+    """Deliver as the user wants it, if possible. An empty patch is never delivered."""
+    if not work.patch:
+        raise WorkflowRefused(
+            "delivery_blocked",
+            f"no change of {workflow.slug} is left to deliver: all files are as they were before the work",
+            next_command=f"loopwright review {workflow.slug}",
+        )
     if (already := _delivered_before(context, workflow, work)) is not None:
         return already
     repository = context.repository()

@@ -159,7 +159,9 @@ class Family(Enum):
         ),
         'loopwright sign {slug} {name} --note "…"',
     )
-    NOTHING_CHANGED = ("nothing_changed", "the work changed no file", _BUILD_AGAIN)
+    NOTHING_CHANGED = (
+        "nothing_changed", "no change is left to deliver: all files are as they were before the work", _BUILD_AGAIN,
+    )
     JUDGING_RULES_CHANGED = (
         "judging_rules_changed", "the judging rules changed since this work was judged", _BUILD_AGAIN,
     )

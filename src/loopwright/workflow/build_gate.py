@@ -135,7 +135,7 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if verified.rules != RULES:
         yield blocker(Family.JUDGING_RULES_CHANGED, slug=workflow.slug)
-    elif verified.is_empty:
+    elif verified.delivers_nothing:
         yield blocker(Family.NOTHING_CHANGED, slug=workflow.slug)
     if not isinstance(facts.slices, Slices):
         return

@@ -157,6 +157,8 @@ def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug, review, verified = workflow.slug, workflow.review, workflow.verification
     if verified is not None and verified.rules != RULES:
         yield blocker(Family.JUDGING_RULES_CHANGED, slug=slug)
+    if verified is not None and verified.delivers_nothing:
+        yield replace(blocker(Family.NOTHING_CHANGED, slug=slug), next=f"loopwright review {slug}")
     if review is None:
         yield blocker(Family.REVIEW_STATUS, "pending", slug=slug, why="the work was not reviewed yet")
     elif verified is None or review.tree != verified.tree:
@@ -189,6 +191,8 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if not isinstance(workflow.at, Done):
         yield blocker(Family.WORKFLOW_NOT_DONE, slug=slug, stage=workflow.stage.value)
+    elif workflow.verification is not None and workflow.verification.delivers_nothing:
+        yield replace(blocker(Family.NOTHING_CHANGED, slug=slug), next=f"loopwright undo {slug}")
     yield from _unverified(facts)
     yield from (replace(blocker, next=f"loopwright undo {slug}") for blocker in scope_of(workflow, facts))
     yield from (_from_here(workflow, facts, blocker) for blocker in change_blockers(workflow, facts))

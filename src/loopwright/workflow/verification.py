@@ -96,7 +96,7 @@ class Verification(_Value, frozen=True, kw_only=True):
     unreached: tuple[str, ...] = ()
     # New code that could deceive a judge: file, line and what it does.
     flags: tuple[str, ...] = ()
-    # Whether the work changed nothing.
+    # Whether the tree that would be delivered is the base.
     is_empty: bool = False
     # The version of the judging rules. Results by old rules do not open a gate.
     rules: int = 1
@@ -106,6 +106,11 @@ class Verification(_Value, frozen=True, kw_only=True):
         """All runs behind this result."""
         tests = (self.tests.base_run_id, self.tests.run_id) if self.tests is not None else ()
         return tuple(sorted({*(run.run_id for run in self.checks.values()), *tests}))
+
+    @property
+    def delivers_nothing(self) -> bool:
+        """Whether an empty patch is left, whatever a person may still decide about protected changes."""
+        return self.is_empty and (self.protected is None or self.protected.decision != "open")
 
     def decided(self, decision: Literal["signed", "declined"]) -> Verification:
         """The result after a person's decision about the protected changes: with a signature they are part of it."""
@@ -118,4 +123,5 @@ class Verification(_Value, frozen=True, kw_only=True):
         return replace(
             self, tree=protected.tree, patch_sha256=protected.patch_sha256, checks=protected.checks,
             tests=protected.tests, files=tuple(sorted({*self.files, *protected.files})), protected=decided,
+            is_empty=False,
         )  # fmt: skip

@@ -354,7 +354,7 @@ class CheckJudging:
             tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
             protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
             flags=tuple(map(str, split.flags)) if split is not None else (),
-            is_empty=split is None,
+            is_empty=split is None or split.is_empty,
             unreached=self._unreached(split, tests) if split is not None else (),
             rules=RULES,
         )
