@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 import time
 
 import yaml
-from tests.walks.workflow_kit import BUILT, REPLY, blockers, ok, planner, prepare, refusal, state, status
+from tests.walks.workflow_kit import BUILT, CHECK, REPLY, SLICE, blockers, ok, planner, prepare, refusal, state, status
 
 from loopwright.evidence.store import RunStore
 from loopwright.kernel.digest import sha256
@@ -206,3 +207,32 @@ def test_evidence_that_changed_after_the_review_closes_done_and_archive(project)
     assert run_id in closes(project, *archive)
     (project.own / "runs.journal.ndjson").write_bytes(journal)
     ok(project, *archive)
+
+
+NEW_TEST = "import hello\n\n\ndef test_name():\n    assert hello.greet('Ann') == 'hello Ann'\n"
+WRITES_TEST = f"{BUILT}; mkdir -p tests; cat > tests/test_name.py <<'END'\n{NEW_TEST}END"
+
+
+def test_every_run_on_which_the_verdict_rests_is_needed_to_the_end(project):
+    tests = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{tests}"\n'
+    slices = [
+        {**SLICE, "checks": [{"id": "C", "command": f"{tests} tests/test_name.py"}, {"id": "D", "command": CHECK}]}
+    ]
+    prepare(project, [planner(slices=slices), {"role": "builder", "run": WRITES_TEST}], settings=settings)
+    project.write("conftest.py", "")
+    project.write("tests/test_any.py", "def test_any():\n    assert len('a') == 1\n")
+    project.commit("tests find the source")
+    project.at("reviewed")
+    runs = {path.name for path in (project.own / "runs").iterdir()}
+    kinds = ("earlier-tests", "new-tests-on-base", "broken-judges", "raising-functions")
+    assert all(any(kind in run for run in runs) for kind in kinds), runs
+    done = ("approve", "greet", "--from", "review", "--to", "done")
+    for kind in kinds:
+        run = next(run for run in sorted(runs) if kind in run)
+        (project.own / "runs" / run).rename(project.own / "gone")
+        assert run in closes(project, *done)
+        (project.own / "gone").rename(project.own / "runs" / run)
+    ok(project, "gc", "--keep", "0")
+    assert all((project.own / "runs" / run).is_dir() for run in runs if any(kind in run for kind in kinds))
+    ok(project, *done)

@@ -25,6 +25,8 @@ class RanChecks:
     def __init__(self, checks: tuple[RanCheck, ...] = ()) -> None:
         self._checks = checks
         self._runs: dict[tuple[str, tuple[str, ...]], list[Finished]] = {}
+        # Runs on the base that the project's tests rest on, too; they may be older than the validation.
+        self.recalled: list[str] = []
 
     def add(self, tree: str, only: tuple[str, ...], finished: Finished) -> None:
         """Remember a run on a tree. `only` are the test files that the run was limited to; empty: all."""

@@ -87,6 +87,8 @@ class Verification(_Value, frozen=True, kw_only=True):
     judges: dict[str, str] = {}
     # Checks that pass even when their judges are made to fail.
     immune: tuple[str, ...] = ()
+    # The run in which each of these passed. Empty in old journals.
+    immune_runs: dict[str, str] = {}
     # Checks of which nothing could be altered: only the base shows that they can fail.
     unaltered: tuple[str, ...] = ()
     # None if the project's tests did not run: no command is set, a check failed, or nothing changed.
@@ -98,6 +100,8 @@ class Verification(_Value, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     # Whether the tree that would be delivered is the base.
     is_empty: bool = False
+    # All other runs on which this result rests: controls, repeats, runs of new tests. Empty in old journals.
+    controls: tuple[str, ...] = ()
     # The version of the judging rules. Results by old rules do not open a gate.
     rules: int = 1
 
@@ -105,7 +109,7 @@ class Verification(_Value, frozen=True, kw_only=True):
     def run_ids(self) -> tuple[str, ...]:
         """All runs behind this result."""
         tests = (self.tests.base_run_id, self.tests.run_id) if self.tests is not None else ()
-        return tuple(sorted({*(run.run_id for run in self.checks.values()), *tests}))
+        return tuple(sorted({*(run.run_id for run in self.checks.values()), *tests, *self.controls}))
 
     @property
     def delivers_nothing(self) -> bool:

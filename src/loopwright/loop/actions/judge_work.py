@@ -55,7 +55,6 @@ from loopwright.workspace.settings_model import TestCommand
 
 _VALIDATE, _EARLIER, _AGAIN = "validate", "earlier-tests", "validate-again"
 _NEW_TESTS, _NEW_ALONE = "new-tests-on-base", "new-tests"
-_NOTHING_RAN = RanChecks()
 
 
 def judge_work(loop: Loop, context: WorkerContext, tree: Tree) -> WorkVerdict:
@@ -78,14 +77,14 @@ def judge_split(
     split: SplitWork,
     *,
     named: tuple[str, ...] | None = None,
-    ran: RanChecks = _NOTHING_RAN,
+    ran: RanChecks | None = None,
 ) -> WorkVerdict:
     """Judge work that is split by its scope.
 
     `named` are the tests that failed before the work and must pass now; None: all of them. What `ran` does not run
     again.
     """
-    commands = commands_for(context, split.judged_files)
+    commands, ran = commands_for(context, split.judged_files), ran if ran is not None else RanChecks()
     base, verified, earlier = _first_runs(loop, context, split, commands, ran)
     runs = _Runs(loop, context, commands, base, split.scope, ran)
     verified = runs.without_usual_rewrites(split, verified)
@@ -300,6 +299,7 @@ class _Runs:
         known = [test for test in (*verdict.doubtful, *verdict.proving) if results.base.has(test)]
         only = files_of(known) if self._can_select else ()
         again = tests_on_base_again(self._loop, self._context, split.whole, self._commands, base, only)
+        self._ran.recalled += [run.run_id for run in again]
         runs = (base.tree_result, *(run.tree_result for run in again))
         results = replace(results, flaky=flaky_tests(runs), unstable=unstable_tests(runs))
         if not verdict.fails(results.flaky):

@@ -5,7 +5,7 @@ A check that still passes can't fail any more. Where nothing could be altered, o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import msgspec
@@ -28,7 +28,7 @@ from loopwright.stages.context import Context
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check
 
-# The suffix of the runs: `stages/proof.py` and the docs name them, too.
+# The suffixes of the runs.
 _INVERTED = "broken-judges"
 _RAISING = "raising-functions"
 
@@ -44,6 +44,19 @@ class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
     judges: tuple[str, ...]
     # The changed files that may hold functions of the work.
     code: tuple[ChangedCode, ...]
+
+
+class AlteredCheck(msgspec.Struct, frozen=True):
+    """What became of a check when something was altered, and in which run; without a run nothing was altered."""
+
+    outcome: ControlOutcome
+    run_id: str = ""
+
+
+def worst_of(checks: Collection[AlteredCheck]) -> AlteredCheck:
+    """The outcome that counts, with its run."""
+    outcome = worst([check.outcome for check in checks])
+    return next(check for check in checks if check.outcome is outcome)
 
 
 class AlteredChecks:
@@ -62,12 +75,20 @@ class AlteredChecks:
         self._checks = checks
         self._judged = judged
         self._cancellation = cancellation
+        # The run with the last outcome of each check.
+        self._inverted_runs: dict[str, str] = {}
+        self._raising_run = ""
 
-    def outcomes(self) -> dict[str, ControlOutcome]:
+    def outcomes(self) -> dict[str, AlteredCheck]:
         """What became of each check: the worst outcome of its controls that altered something."""
         inverted, raising = self._inverted(), self._raising()
         return {
-            check.id: worst((inverted[check.id], raising.get(check.id, ControlOutcome.UNALTERED)))
+            check.id: worst_of(
+                (
+                    AlteredCheck(inverted[check.id], self._inverted_runs.get(check.id, "")),
+                    AlteredCheck(raising.get(check.id, ControlOutcome.UNALTERED), self._raising_run),
+                )
+            )
             for check in self._checks
         }
 
@@ -91,6 +112,7 @@ class AlteredChecks:
         if len(reported(evidence, only)) < len(only) and all(map(came_to_its_end, evidence.steps)):
             # A file without a result says nothing: perhaps a command does not let it be run by itself.
             evidence = self._run(changed, _INVERTED, inverted).evidence
+        self._inverted_runs = dict.fromkeys(commands, evidence.run_id)
         outcomes = {
             name: inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name]) for name in commands
         }
@@ -99,6 +121,7 @@ class AlteredChecks:
                 msgspec.structs.replace(check, command=again[check.id]) for check in self._checks if check.id in again
             )
             evidence = self._run(changed, _INVERTED, inverted).evidence
+            self._inverted_runs |= dict.fromkeys(again, evidence.run_id)
             for name in again:
                 outcomes[name] = inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name])
         return outcomes
@@ -125,6 +148,7 @@ class AlteredChecks:
         self, checks: tuple[Check, ...], files: tuple[RaisingFile, ...], *, restores: bool
     ) -> tuple[Check, ...]:
         finished = self._run(checks, _RAISING, AlteredFiles(files, self._hidden(), restores=restores))
+        self._raising_run = self._raising_run or finished.evidence.run_id
         results = {check.id: result_of_step(finished.evidence, check.id) for check in checks}
         return tuple(check for check in checks if results[check.id].exited_with_0)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from loopwright.errors import Interrupted
 from loopwright.evidence.known_results import REPEATS
-from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
@@ -42,7 +42,7 @@ from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, re
 from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
-from loopwright.stages.building.altered_checks import AlteredChecks, JudgedTree
+from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, run_checks, steps_of
 from loopwright.stages.building.controls import (
@@ -61,6 +61,7 @@ from loopwright.stages.building.judged import (
     recorded_protected,
     recorded_tests,
 )
+from loopwright.stages.building.judging_runs import JudgingRuns
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.scope_of_plan import scope_of_slices
@@ -112,6 +113,7 @@ class CheckJudging:
         self._covered: list[LineMarks | None] = []
         self._steps = tuple(steps_of(self._slices.checks)) or (_NOTHING_TO_RUN,)
         self._ran = RanChecks(self._plain_checks())
+        self._runs = JudgingRuns(context.store, slug)
 
     def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
@@ -275,6 +277,7 @@ class CheckJudging:
         # The controls may be newer than the workflow that this validation began with.
         workflow = workflows_of(self._context).snapshot(self._slug).workflow
         runs = repeated_on_base(self._context, workflow, checks, base, known, self._cancellation)
+        self._runs.count_again(tuple(result.run_id for on_base in runs.values() for result in on_base if result.run_id))
         results = results | {
             name: msgspec.structs.replace(results[name], flaky=flaky_tests(on_base), unstable=unstable_tests(on_base))
             for name, on_base in runs.items()
@@ -310,7 +313,7 @@ class CheckJudging:
             return {check.id: TreeResult(exited_with_0=False, ended=False) for check in self._slices.checks}
         return base_results(self._context, self._workflow, self._slices.checks, base, self._cancellation)
 
-    def _altered(self, split: SplitWork, judged: JudgedChecks) -> dict[str, ControlOutcome]:
+    def _altered(self, split: SplitWork, judged: JudgedChecks) -> dict[str, AlteredCheck]:
         """What became of each check when its own expectations, or the functions of the work, were altered."""
         is_whole = judged.passes_only_with
         ran = judged.whole if is_whole and judged.whole is not None else judged.verified
@@ -320,16 +323,16 @@ class CheckJudging:
         for name, verdict in (judged.with_protected if is_whole else judged.verdicts).items():
             for tree, part in [(split.whole, verdict)] if is_whole else control_trees(split, verdict):
                 by_tree.setdefault(tree.tree, (tree, {}))[1][name] = part
-        outcomes: dict[str, list[ControlOutcome]] = {}
+        outcomes: dict[str, list[AlteredCheck]] = {}
         for tree, verdicts in by_tree.values():
             of_tree = JudgedTree(
                 tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code
             )
             for name, outcome in self._altered_on(of_tree).items():
                 outcomes.setdefault(name, []).append(outcome)
-        return {name: worst(found) for name, found in outcomes.items()}
+        return {name: worst_of(found) for name, found in outcomes.items()}
 
-    def _altered_on(self, tree: JudgedTree) -> dict[str, ControlOutcome]:
+    def _altered_on(self, tree: JudgedTree) -> dict[str, AlteredCheck]:
         checks = tuple(check for check in self._slices.checks if check.id in tree.verdicts)
         altered = AlteredChecks(self._context, self._workflow, checks, tree, self._cancellation)
         try:
@@ -349,13 +352,15 @@ class CheckJudging:
             files=split.allowed_files if split is not None else (),
             checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts),
             judges=work.seen.judges,
-            immune=work.immune,
-            unaltered=tuple(name for name, outcome in altered.items() if outcome is ControlOutcome.UNALTERED),
+            immune=tuple(work.immune),
+            immune_runs=work.immune,
+            unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),
             tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
             protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
             flags=tuple(map(str, split.flags)) if split is not None else (),
             is_empty=split is None or split.is_empty,
             unreached=self._unreached(split, tests) if split is not None else (),
+            controls=self._runs.ids(self._ran.recalled),
             rules=RULES,
         )
         passed = judged.passes and not work.immune and (tests is None or tests.passes)

@@ -9,6 +9,7 @@ from loopwright.judging.verdict import CommandVerdict
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.runner.request import Finished
+from loopwright.stages.building.altered_checks import AlteredCheck
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import CheckRun, ProjectTests, ProtectedChanges
@@ -54,7 +55,7 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
     split: SplitWork | None
     seen: BuiltTree
     checks: JudgedChecks
-    altered: dict[str, ControlOutcome] = {}
+    altered: dict[str, AlteredCheck] = {}
     tests: WorkVerdict | None = None
 
     @property
@@ -63,9 +64,9 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.checks.doubtful_tests or (self.tests is not None and self.tests.doubtful_tests))
 
     @property
-    def immune(self) -> tuple[str, ...]:
-        """The checks that pass whatever they expect."""
-        return tuple(name for name, outcome in self.altered.items() if outcome is ControlOutcome.PASSED)
+    def immune(self) -> dict[str, str]:
+        """The checks that pass whatever they expect, each with the run that shows it."""
+        return {name: check.run_id for name, check in self.altered.items() if check.outcome is ControlOutcome.PASSED}
 
 
 def recorded_checks(finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts) -> dict[str, CheckRun]:
