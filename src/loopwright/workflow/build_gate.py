@@ -105,8 +105,9 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
     for name in verified.immune if verified is not None else ():
         if verified is None or workflow.is_signed(name, check_digest(name, verified)):
             continue
+        run = verified.immune_runs.get(name) or verified.checks[name].run_id
         yield blocker(
-            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {workflow.slug}-broken-judges",
+            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {run}",
             when="even when its own tests are made to fail, or the changed functions raise",
             mend=f'look at what the work does to the check, then loopwright sign {workflow.slug} {name} --note "…"',
         )  # fmt: skip
