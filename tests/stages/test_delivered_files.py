@@ -13,7 +13,8 @@ import pytest
 from loopwright.errors import GitFailed
 from loopwright.kernel import beneath
 from loopwright.kernel.digest import sha256
-from loopwright.stages.delivered_files import carry_out, digest_of, obstacle, plan_moves
+from loopwright.stages import delivered_files
+from loopwright.stages.delivered_files import Stopped, carry_out, digest_of, obstacle, plan_moves
 from loopwright.workflow.roll_forward import DeliveryPlan
 
 LINK = "-> "
@@ -109,8 +110,8 @@ class Delivery:
         self.project.mkdir()
         put(self.project, tree)
 
-    def carry_out(self, *, undoing: bool = False) -> None:
-        carry_out(self.project, self.objects, msgspec.structs.replace(self.plan, undoing=undoing))
+    def carry_out(self, *, undoing: bool = False) -> Stopped | None:
+        return carry_out(self.project, self.objects, msgspec.structs.replace(self.plan, undoing=undoing))
 
 
 class Killed(BaseException):
@@ -209,3 +210,38 @@ def test_a_name_that_could_leave_the_folder_is_refused(tmp_path, name):
     for act in (lambda: beneath.read_entry(tmp_path, name), lambda: beneath.remove_entry(tmp_path, name)):
         with pytest.raises(ValueError, match="not a name"):
             act()
+
+
+THREE = ({"a": "1", "b": "1", "gone": "1"}, {"a": "2", "b": "2", "new/c": "2"})
+
+
+@pytest.mark.parametrize("undoing", [False, True])
+@pytest.mark.parametrize(
+    ("mine", "changed"), [({"b": "mine"}, "b"), ({"new": "mine"}, "new/c")], ids=["file", "in the way"]
+)
+def test_a_file_that_a_person_changed_after_a_kill_stays_and_the_others_are_restored(tmp_path, mine, changed, undoing):
+    delivery = Delivery(tmp_path, THREE[0], patch_of(tmp_path / "work", *THREE))
+    start, end = reversed(THREE) if undoing else THREE
+    # A kill came after the first file.
+    delivery.start_over({**{name: text for name, text in start.items() if "/" not in name}, "a": end["a"], **mine})
+    stopped = delivery.carry_out(undoing=undoing)
+    if undoing and changed == "new/c":
+        assert stopped is None, "the file is gone already"
+        return
+    assert stopped == Stopped((changed,))
+    assert f"these files were changed meanwhile: {changed}" in stopped.sentence()
+    assert seen(delivery.project)["a"] == start["a"]
+    assert seen(delivery.project) | mine == seen(delivery.project), "nothing of the person is lost"
+
+
+def test_a_file_that_a_person_changes_during_the_delivery_stays_and_nothing_is_delivered(tmp_path, monkeypatch):
+    delivery, real = Delivery(tmp_path, THREE[0], patch_of(tmp_path / "work", *THREE)), delivered_files.write_entry
+
+    def racing(project, name, entry):
+        (delivery.project / "b").write_text("mine")
+        real(project, name, entry)
+
+    with monkeypatch.context() as patching:
+        patching.setattr(delivered_files, "write_entry", racing)
+        assert delivery.carry_out() == Stopped(("b",))
+    assert seen(delivery.project) == THREE[0] | {"b": "mine"}

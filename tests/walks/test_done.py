@@ -486,3 +486,40 @@ def test_a_verdict_in_the_text_of_a_reviewer_opens_no_gate_and_one_with_the_nonc
     assert "the reviewer gave no verdict" in report(project)
     ok(project, "review", "greet", "--reviewer", f"command:{WHOLE}")
     assert state(project)["review_verdict"] == "approve"
+
+
+TWO_FILES = f"{BUILT}; echo 'WORD = 1' > words.py"
+
+
+def test_a_delivery_that_a_crash_and_an_edit_stopped_says_so_and_loses_nothing(project):
+    built(project, {"role": "builder", "run": TWO_FILES})
+    ok(project, "review", "greet")
+    journal = project.own / "workflows" / "greet" / "journal.ndjson"
+    before, done = journal.read_bytes(), ("approve", "greet", "--from", "review", "--to", "done")
+    ok(project, *done)
+    # The state after a crash between two files: one is written, and a person changed the other meanwhile.
+    journal.write_bytes(before)
+    delivery = project.own / "workflows" / "greet" / "delivery"
+    (delivery / "done.json").rename(delivery / "plan.json")
+    project.write("hello.py", "def greet(name):\n    return 'moin'\n")
+    found = refusal(project, "status", "greet")
+    assert found["error"] == "delivery_blocked"
+    assert "these files were changed meanwhile: hello.py" in found["message"]
+    assert "moin" in (project.root / "hello.py").read_text()
+    assert not (project.root / "words.py").exists(), "all or nothing"
+    assert status(project)["stage"] == "review"
+    said = ok(project, *done).stdout
+    assert "git merge loopwright/greet" in said
+    assert "WORD" in project.git("show", "loopwright/greet:words.py")
+
+
+def test_a_finished_delivery_whose_plan_a_crash_left_behind_is_not_carried_out_again(project):
+    built(project, {"role": "builder", "run": TWO_FILES})
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    delivery = project.own / "workflows" / "greet" / "delivery"
+    shutil.copy2(delivery / "done.json", delivery / "plan.json")
+    project.write("hello.py", "def greet(name):\n    return 'moin'\n")
+    assert status(project)["stage"] == "done"
+    assert (project.root / "words.py").is_file()
+    assert not (delivery / "plan.json").exists()

@@ -1,7 +1,7 @@
 """Delivers a finished change: into the user's files if it applies to them, else as a branch.
 
 The plan for each file is durable before the first file changes, and the next command finishes a delivery that a crash
-interrupted. A half-applied tree does not stay.
+interrupted. If a person changed a file meanwhile, the other files are restored. A half-applied tree does not stay.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import UserRepository
 from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context
-from loopwright.stages.delivered_files import APPLY, OBJECTS, PlannedMoves, carry_out, digest_of, obstacle, plan_moves
+from loopwright.stages.delivered_files import (
+    APPLY,
+    OBJECTS,
+    PlannedMoves,
+    Stopped,
+    carry_out,
+    digest_of,
+    obstacle,
+    plan_moves,
+)
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
 from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, in_the_way, move_folder, state_of
@@ -49,10 +58,9 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
         return already
     repository = context.repository()
     is_wished = as_branch or context.settings.values.workflow.deliver == "branch"
-    planned = None if is_wished else _planned(context, work)
-    if isinstance(planned, PlannedMoves):
-        return _in_place(context, workflow, work, planned, repository)
-    why = planned
+    why = None if is_wished else _in_place(context, workflow, work, repository)
+    if isinstance(why, Delivered):
+        return why
     if repository is None:
         raise WorkflowRefused(
             "delivery_blocked",
@@ -80,7 +88,7 @@ def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> 
 def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
     """A delivery that a crash kept out of the journal: its files are in place."""
     folder = context.layout.workflow(workflow.slug).folder
-    finish(context, workflow.slug)
+    _finish(context, workflow.slug)  # if that stops, the work is delivered anew
     done = folder / _DONE
     if not done.is_file():
         return None
@@ -94,15 +102,30 @@ def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Deli
     return Delivered(delivery, "it was delivered before")
 
 
-def finish(context: Context, slug: str) -> bool:
-    """Finish a delivery or an undo that a crash interrupted; return whether there was one."""
+def finish(context: Context, slug: str) -> None:
+    """Finish a delivery or an undo that a crash interrupted; `WorkflowRefused` if a person changed its files since."""
+    stopped = _finish(context, slug)
+    if stopped is not None:
+        raise WorkflowRefused(
+            "delivery_blocked",
+            f"an interrupted delivery or undo of {slug} can't be finished: {stopped.sentence()}; all other files are "
+            "as they were before it",
+            next_command=f"loopwright status {slug}",
+        )
+
+
+def _finish(context: Context, slug: str) -> Stopped | None:
     folder = context.layout.workflow(slug).folder
     path = folder / _PLAN
     if not path.is_file():
-        return False
+        return None
     plan = codec.from_json(path.read_bytes(), DeliveryPlan)
-    _carry_out(context, folder, plan)
-    return True
+    done = folder / (_UNDONE if plan.undoing else _DONE)
+    if done.is_file() and done.read_bytes() == path.read_bytes():
+        # Everything was done, and a person may work with the files since: only the plan was not removed.
+        path.unlink()
+        return None
+    return _carry_out(context, slug, plan)
 
 
 def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
@@ -121,7 +144,12 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
         )
     branch = _drop_branch(context, delivery) if delivery.how == "branch" else ""
     write_durably(folder / _PLAN, codec.to_json(plan))
-    _carry_out(context, folder, plan)
+    if (stopped := _carry_out(context, workflow.slug, plan)) is not None:
+        raise WorkflowRefused(
+            "undo_blocked",
+            f"nothing was undone: {stopped.sentence()}",
+            next_command="set your changes to these files aside, then try again",
+        )
     return "; ".join(part for part in (branch, f"files restored: {len(plan.moves)}") if part)
 
 
@@ -157,28 +185,46 @@ def _planned(context: Context, work: Built) -> PlannedMoves | str:
     return planned if left is None else f"{shown(left)} is in the way"
 
 
-def _in_place(
-    context: Context, workflow: Workflow, work: Built, planned: PlannedMoves, repository: UserRepository | None
-) -> Delivered:
+def _in_place(context: Context, workflow: Workflow, work: Built, repository: UserRepository | None) -> Delivered | str:
+    """Change the user's files; a sentence if the work does not apply to them."""
+    planned = _planned(context, work)
+    if isinstance(planned, str):
+        return planned
     folder = context.layout.workflow(workflow.slug).folder
     for data in planned.contents:
         write_durably(folder / OBJECTS / sha256(data), data)
     head = repository.head.commit if repository is not None and repository.head is not None else ""
     plan = DeliveryPlan(patch_sha256=work.tree.patch_sha256, head=head, moves=planned.moves)
+    (folder / _DONE).unlink(missing_ok=True)
     write_durably(folder / _PLAN, codec.to_json(plan))
-    _carry_out(context, folder, plan)
+    if (stopped := _carry_out(context, workflow.slug, plan)) is not None:
+        return stopped.sentence()
     delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
     return Delivered(delivery, f"files changed in your checkout: {len(plan.moves)}; nothing is committed")
 
 
-def _carry_out(context: Context, folder: Path, plan: DeliveryPlan) -> None:
-    """Change every file that is not changed yet, then mark the plan as done."""
-    carry_out(context.project, folder / OBJECTS, plan)
-    if plan.moved is not None:
-        move_folder(context.layout.root / plan.moved[0], context.layout.root / plan.moved[1])
-    write_durably(folder / (_UNDONE if plan.undoing else _DONE), codec.to_json(plan))
-    (folder / (_DONE if plan.undoing else _UNDONE)).unlink(missing_ok=True)
+def _carry_out(context: Context, slug: str, plan: DeliveryPlan) -> Stopped | None:
+    """Change every file that is not changed yet, then mark the plan as done.
+
+    If a person changed a file meanwhile, nothing is changed and the plan is dropped. It stays if a file could not be
+    restored either: `WorkflowRefused`, and the next command tries again.
+    """
+    folder = context.layout.workflow(slug).folder
+    stopped = carry_out(context.project, folder / OBJECTS, plan)
+    if stopped is not None and stopped.not_restored:
+        raise WorkflowRefused(
+            "delivery_blocked",
+            f"a delivery or an undo of {slug} is incomplete: {stopped.sentence()}; all contents are in "
+            f"{shown(folder / OBJECTS)}",
+            next_command=f"set your changes to these files aside, then loopwright status {slug}",
+        )
+    if stopped is None:
+        if plan.moved is not None:
+            move_folder(context.layout.root / plan.moved[0], context.layout.root / plan.moved[1])
+        write_durably(folder / (_UNDONE if plan.undoing else _DONE), codec.to_json(plan))
+        (folder / (_DONE if plan.undoing else _UNDONE)).unlink(missing_ok=True)
     (folder / _PLAN).unlink(missing_ok=True)
+    return stopped
 
 
 def _branch(workflow: Workflow, work: Built, repository: UserRepository, project: Path) -> Delivered:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ from loopwright.kernel.beneath import (
     write_entry,
 )
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder
+from loopwright.kernel.files import make_folder, shown
 from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, state_of
 
 APPLY = ("--binary", "--whitespace=nowarn", "-")
@@ -90,27 +91,68 @@ def _left_in(project: Path, name: str, removed: frozenset[str]) -> str | None:
     return next((left for left in found if left is not None), None)
 
 
-def carry_out(project: Path, objects: Path, plan: DeliveryPlan) -> None:
-    """Change every file that is not changed yet. A file that a person changed meanwhile stays."""
+class Stopped(msgspec.Struct, frozen=True):
+    """Why a delivery or an undo could not be finished: these files were changed meanwhile, and stay as they are.
+
+    All other files are as they were before it, except those in `not_restored`.
+    """
+
+    changed: tuple[str, ...]
+    not_restored: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """What happened, for a person."""
+        text = f"these files were changed meanwhile: {_few(self.changed)}"
+        return f"{text}; these could not be restored: {_few(self.not_restored)}" if self.not_restored else text
+
+
+def carry_out(project: Path, objects: Path, plan: DeliveryPlan) -> Stopped | None:
+    """Change every file that is not changed yet, or none: what was changed is restored if a person changed a file."""
+    changed = [move.path for move in plan.moves if _state(project, move, plan) is FileState.CHANGED]
+    if not changed:
+        first = next(_move_files(project, objects, plan), None)
+        changed = [] if first is None else [first]
+    if not changed:
+        return None
+    back = msgspec.structs.replace(plan, undoing=not plan.undoing)
+    left = tuple(_move_files(project, objects, back))
+    return Stopped(tuple(changed), tuple(path for path in left if path not in changed))
+
+
+def _move_files(project: Path, objects: Path, plan: DeliveryPlan) -> Iterator[str]:
+    """Change every file that is not changed yet; the files that a person changed stay, and are named."""
     ends = {move.path: (move.before, move.was_mode) if plan.undoing else (move.after, move.mode) for move in plan.moves}
-    states = {move.path: _state(project, move, plan) for move in plan.moves}
-    for path in [path for path, (digest, _) in ends.items() if not digest]:
-        if states[path] is FileState.BEFORE:
-            remove_entry(project, path)
-        elif states[path] is FileState.AFTER:
-            drop_empty_folders(project, path)  # a kill may have come between the file and its folder
-    for path, (digest, mode) in ends.items():
-        if digest and states[path] is FileState.BEFORE:
-            data = (objects / digest.removeprefix(_LINK)).read_bytes()
-            entry = LinkEntry(data) if digest.startswith(_LINK) else FileEntry(data, mode)
-            _write_unless_changed(project, path, entry)
+    # A removal makes room for a new entry.
+    for move in sorted(plan.moves, key=lambda move: bool(ends[move.path][0])):
+        digest, mode = ends[move.path]
+        # Read at the last moment: a person works in these files.
+        match _state(project, move, plan):
+            case FileState.CHANGED:
+                yield move.path
+            case FileState.BEFORE if not digest:
+                remove_entry(project, move.path)
+            case FileState.AFTER if not digest:
+                drop_empty_folders(project, move.path)  # a kill may have come between the file and its folder
+            case FileState.BEFORE:
+                data = (objects / digest.removeprefix(_LINK)).read_bytes()
+                entry = LinkEntry(data) if digest.startswith(_LINK) else FileEntry(data, mode)
+                if not _is_written(project, move.path, entry):
+                    yield move.path
+            case FileState.AFTER:
+                pass
 
 
-def _write_unless_changed(project: Path, path: str, entry: FileEntry | LinkEntry) -> None:
+def _is_written(project: Path, path: str, entry: FileEntry | LinkEntry) -> bool:
+    """Whether the entry could be written. What a person put in its way stays."""
     try:
         write_entry(project, path, entry)
     except InTheWay:
-        return  # a person changed the folder after the plan was made, and the change wins
+        return False
+    return True
+
+
+def _few(paths: tuple[str, ...]) -> str:
+    return ", ".join(shown(path) for path in paths[:5])
 
 
 def digest_of(project: Path, path: str) -> str:

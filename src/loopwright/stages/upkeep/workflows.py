@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from loopwright.errors import LoopwrightError
+from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import (
@@ -159,11 +159,14 @@ class _Checkup:
     def _cut_short(self, workflow: Workflow) -> Iterator[Symptom]:
         folder = self._paths.folder
         if (folder / CUT_SHORT).is_file():
-            if self._fix:
-                with self._opened():
-                    deliver.finish(self._context, self._slug)
             text = "a delivery or an undo was interrupted"
-            yield self._problem_or_fixed("delivery_cut_short", text, "it is finished now")
+            try:
+                if self._fix:
+                    with self._opened():
+                        deliver.finish(self._context, self._slug)
+                yield self._problem_or_fixed("delivery_cut_short", text, "it is finished now")
+            except WorkflowRefused as refusal:
+                yield self.symptom("delivery_cut_short", "problem", refusal.message, refusal.hint or "")
         delivery = workflow.at.delivery if isinstance(workflow.at, Done | Archived) else None
         if (folder / UNDONE).is_file() and delivery is not None and delivery.how == "patch":
             text = "an undo was interrupted: the files are restored, but the journal does not record it"
