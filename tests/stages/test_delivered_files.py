@@ -14,7 +14,7 @@ from loopwright.errors import GitFailed
 from loopwright.kernel import beneath
 from loopwright.kernel.digest import sha256
 from loopwright.stages import delivered_files
-from loopwright.stages.delivered_files import Stopped, carry_out, digest_of, obstacle, plan_moves
+from loopwright.stages.delivered_files import UnfinishedDelivery, carry_out, digest_of, obstacle, plan_moves
 from loopwright.workflow.roll_forward import DeliveryPlan
 
 LINK = "-> "
@@ -110,7 +110,7 @@ class Delivery:
         self.project.mkdir()
         put(self.project, tree)
 
-    def carry_out(self, *, undoing: bool = False) -> Stopped | None:
+    def carry_out(self, *, undoing: bool = False) -> UnfinishedDelivery | None:
         return carry_out(self.project, self.objects, msgspec.structs.replace(self.plan, undoing=undoing))
 
 
@@ -228,7 +228,7 @@ def test_a_file_that_a_person_changed_after_a_kill_stays_and_the_others_are_rest
     if undoing and changed == "new/c":
         assert stopped is None, "the file is gone already"
         return
-    assert stopped == Stopped((changed,))
+    assert stopped == UnfinishedDelivery((changed,))
     assert f"these files were changed meanwhile: {changed}" in stopped.sentence()
     assert seen(delivery.project)["a"] == start["a"]
     assert seen(delivery.project) | mine == seen(delivery.project), "nothing of the person is lost"
@@ -243,5 +243,5 @@ def test_a_file_that_a_person_changes_during_the_delivery_stays_and_nothing_is_d
 
     with monkeypatch.context() as patching:
         patching.setattr(delivered_files, "write_entry", racing)
-        assert delivery.carry_out() == Stopped(("b",))
+        assert delivery.carry_out() == UnfinishedDelivery(("b",))
     assert seen(delivery.project) == THREE[0] | {"b": "mine"}

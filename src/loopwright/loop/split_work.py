@@ -224,8 +224,6 @@ def work_with_tests(
         return _Composer(judge, earlier, progress)([*allowed, *new_tests])
 
 
-
-
 def _expected_files(base: BaseReader, commands: tuple[CommandIn, ...]) -> frozenset[str]:
     """The files with which commands compare a result."""
     called = with_called(commands, base.files, base.read)

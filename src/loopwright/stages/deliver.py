@@ -24,7 +24,7 @@ from loopwright.stages.delivered_files import (
     APPLY,
     OBJECTS,
     PlannedMoves,
-    Stopped,
+    UnfinishedDelivery,
     carry_out,
     digest_of,
     obstacle,
@@ -114,7 +114,7 @@ def finish(context: Context, slug: str) -> None:
         )
 
 
-def _finish(context: Context, slug: str) -> Stopped | None:
+def _finish(context: Context, slug: str) -> UnfinishedDelivery | None:
     folder = context.layout.workflow(slug).folder
     path = folder / _PLAN
     if not path.is_file():
@@ -203,7 +203,7 @@ def _in_place(context: Context, workflow: Workflow, work: Built, repository: Use
     return Delivered(delivery, f"files changed in your checkout: {len(plan.moves)}; nothing is committed")
 
 
-def _carry_out(context: Context, slug: str, plan: DeliveryPlan) -> Stopped | None:
+def _carry_out(context: Context, slug: str, plan: DeliveryPlan) -> UnfinishedDelivery | None:
     """Change every file that is not changed yet, then mark the plan as done.
 
     If a person changed a file meanwhile, nothing is changed and the plan is dropped. It stays if a file could not be

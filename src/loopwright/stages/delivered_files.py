@@ -91,7 +91,7 @@ def _left_in(project: Path, name: str, removed: frozenset[str]) -> str | None:
     return next((left for left in found if left is not None), None)
 
 
-class Stopped(msgspec.Struct, frozen=True):
+class UnfinishedDelivery(msgspec.Struct, frozen=True):
     """Why a delivery or an undo could not be finished: these files were changed meanwhile, and stay as they are.
 
     All other files are as they were before it, except those in `not_restored`.
@@ -106,7 +106,7 @@ class Stopped(msgspec.Struct, frozen=True):
         return f"{text}; these could not be restored: {_few(self.not_restored)}" if self.not_restored else text
 
 
-def carry_out(project: Path, objects: Path, plan: DeliveryPlan) -> Stopped | None:
+def carry_out(project: Path, objects: Path, plan: DeliveryPlan) -> UnfinishedDelivery | None:
     """Change every file that is not changed yet, or none: what was changed is restored if a person changed a file."""
     changed = [move.path for move in plan.moves if _state(project, move, plan) is FileState.CHANGED]
     if not changed:
@@ -116,7 +116,7 @@ def carry_out(project: Path, objects: Path, plan: DeliveryPlan) -> Stopped | Non
         return None
     back = msgspec.structs.replace(plan, undoing=not plan.undoing)
     left = tuple(_move_files(project, objects, back))
-    return Stopped(tuple(changed), tuple(path for path in left if path not in changed))
+    return UnfinishedDelivery(tuple(changed), tuple(path for path in left if path not in changed))
 
 
 def _move_files(project: Path, objects: Path, plan: DeliveryPlan) -> Iterator[str]:
