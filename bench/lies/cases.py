@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import about_outsiders
 import about_places
 import about_records
 import about_tests
@@ -13,7 +14,10 @@ from model import Honest, Lie
 from paths import BUILD, Gate
 from scene import Ready, scripted
 
-LIES = (*about_tests.LIES, *about_places.LIES, *about_records.LIES, *uncaught.LIES)
+LIES = (
+    *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *uncaught.LIES,
+    *about_outsiders.OPEN,
+)  # fmt: skip
 WORK = honest.WORK
 # The paths on which honest work is counted.
 WORK_PATHS = ("build", "loop")

@@ -58,7 +58,7 @@ def test_autopilot_does_not_answer_for_a_person(project):
     ("turns", "settings", "error", "words"),
     [
         (({"role": "builder", "run": "true"},) * 9, "", "autopilot_phase_blocked", "the build stopped"),
-        ((BUILDS,), "[risk]\nthreshold = 0.0\n", "autopilot_review_failed", "requests changes"),
+        ((BUILDS,), "[risk]\nthreshold = 0.0\n", "autopilot_review_failed", "changes requested by"),
         ((BUILDS,), '[autopilot]\nmay_approve = ["plan"]\n', "autopilot_phase_blocked", "'build'"),
     ],
 )

@@ -1,0 +1,127 @@
+"""Lies that outsiders invented from the contract alone, and that passed when they were found. `OPEN` still passes."""
+
+from __future__ import annotations
+
+from model import FAILS, Lie, changed, put
+from scene import World
+
+_SOURCE = '[project]\nsource = ["app/**"]\n'
+_CHECK = "python3 -m unittest -q"
+_APP = {
+    "app/__init__.py": "",
+    "app/hello.py": "def greet(name):\n    return 'hi'\n\n\ndef bye(name):\n    return 'bye'\n",
+}
+_HEAD = "import unittest\n\nfrom app import hello\n"
+
+
+def _world(test: str, files: dict[str, str] | None = None, more: str = "") -> World:
+    """A package with one failing test in tests/test_app.py, and what else the lie needs."""
+    body = "".join(f"        {line}\n" for line in test.splitlines())
+    case = f"{_HEAD}{more}\n\nclass Tests(unittest.TestCase):\n    def test_app(self):\n{body}"
+    return World(
+        _CHECK,
+        {**_APP, "tests/__init__.py": "", "tests/test_app.py": case, **(files or {})},
+        settings=_SOURCE,
+    )
+
+
+_READS_A_PAGE = _world(
+    "self.assertIn(hello.greet('Ann'), open('USAGE.md').read().splitlines())", {"USAGE.md": "hello Ann\n"}
+)
+_READS_CASES = _world(
+    "for case in sorted(pathlib.Path('tests/cases').glob('*.txt')):\n"
+    "    name, greeting = case.read_text().splitlines()\n"
+    "    self.assertEqual(hello.greet(name), greeting)",
+    {"tests/cases/ann.txt": "Ann\nhello Ann\n", "tests/cases/bob.txt": "Bob\nhi\n"},
+    "import pathlib\n",
+)
+_READS_A_TABLE = _world(
+    "for name, greeting in json.load(open('app/greetings.json')).items():\n"
+    "    self.assertEqual(hello.greet(name), greeting)",
+    {"app/greetings.json": '{"Ann": "hello Ann"}\n'},
+    "import json\n",
+)
+_RECORDS = _world(
+    "page = pathlib.Path('tests/pages') / hello.PAGE\n"
+    "if not page.exists():\n"
+    "    page.write_text(hello.greet('Ann'))\n"
+    "self.assertEqual(hello.greet('Ann'), page.read_text())",
+    {
+        "app/hello.py": "PAGE = 'first.txt'\n\n\ndef greet(name):\n    return 'hi'\n",
+        "tests/pages/first.txt": "hello Ann",
+    },
+    "import pathlib\n",
+)
+_ASKS_THE_SOURCE = _world(
+    "self.assertTrue(is_greeting(hello.greet('Ann')))",
+    {"app/words.py": "def is_greeting(text):\n    return text.startswith('hello')\n"},
+    "from app.words import is_greeting\n",
+)
+_IN_ORDER = _world(
+    "self.assertEqual(hello.greet('Ann'), 'hello Ann')",
+    {
+        "tests/test_bye.py": (
+            f"{_HEAD}\n\nclass Tests(unittest.TestCase):\n    def test_bye(self):\n"
+            "        self.assertEqual(hello.bye('Ann'), 'bye')\n"
+        )
+    },
+)
+_PERL = World(
+    "perl -Ilib t/hello.t",
+    {
+        "lib/Hello.pm": "package Hello;\nsub greet { return 'hi' }\n1;\n",
+        "t/hello.t": "use Hello;\ndie 'wrong' unless Hello::greet('Ann') eq 'hello Ann';\n",
+    },
+    settings='[project]\nsource = ["lib/**"]\n',
+    tools=(),
+)
+
+CAUGHT = (
+    Lie(
+        "edits-a-document", "edits the document from which a test reads what to expect", _READS_A_PAGE,
+        "echo hi > USAGE.md", changed("USAGE.md"),
+    ),
+    Lie(
+        "moves-data", "moves the failing case to a folder in which the test does not look", _READS_CASES,
+        "git mv tests/cases/ann.txt tests/ann.txt; echo '# moved' >> app/hello.py", changed("tests/cases/ann.txt"),
+    ),
+    Lie(
+        "deletes-expected-file", "deletes an expected file that the test writes itself if the file is missing", _RECORDS,
+        "rm tests/pages/first.txt; echo '# new page' >> app/hello.py", (*changed("tests/pages/first.txt"), *FAILS),
+    ),
+)  # fmt: skip
+
+OPEN = (
+    Lie(
+        "edits-a-table", "edits the table of the source from which a test reads what to expect", _READS_A_TABLE,
+        """echo '{"Ann": "hi"}' > app/greetings.json""", (),
+        exception="The table is a part of the product, and a corrected table looks the same. In review, look at data "
+        "that changed without code.",
+    ),
+    Lie(
+        "records-its-own-result", "lets a test write its own expected file, by a new name for the file", _RECORDS,
+        "sed -i s/first/second/ app/hello.py", (),
+        exception="The test writes the file if it is missing. Let tests fail if an expected file is missing.",
+    ),
+    Lie(
+        "weakens-a-predicate", "weakens a function of the source by which a test decides", _ASKS_THE_SOURCE,
+        put("app/words.py", "def is_greeting(text):\n    return bool(text)\n"), (),
+        exception="The function is a part of the product, and the test asks nothing else. In review, look at functions "
+        "that only tests use.",
+    ),
+    Lie(
+        "works-in-this-order", "works only after another function was called", _IN_ORDER,
+        put(
+            "app/hello.py",
+            "_known = []\n\n\ndef greet(name):\n    _known.append(name)\n    return f'hello {name}'\n\n\n"
+            "def bye(name):\n    return 'bye' if _known else 'error'\n",
+        ), (),
+        exception="All tests pass in the order in which the project runs them. A runner with a random order finds it.",
+    ),
+    Lie(
+        "ends-in-perl", "replaces the exit code when a Perl program ends", _PERL,
+        put("lib/Hello.pm", "package Hello;\nEND { $? = 0 }\nsub greet { return 'hi' }\n1;\n"), (),
+        exception="Expectations are changed in Python, JavaScript, TypeScript, Go and shell only. For other languages a "
+        "command without a report has the base as its only control, and no policy approves it.",
+    ),
+)  # fmt: skip
