@@ -88,7 +88,7 @@ def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> 
 def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
     """A delivery that a crash kept out of the journal: its files are in place."""
     folder = context.layout.workflow(workflow.slug).folder
-    _finish(context, workflow.slug)  # if that stops, the work is delivered anew
+    _finish(context, workflow.slug)  # if that stops, the work is delivered again
     done = folder / _DONE
     if not done.is_file():
         return None
