@@ -42,6 +42,7 @@ EXPECTATIONS = [
     ("if F(1) != 4 { t.Error() }", "if F(1) != 6 { t.Error() }"),
     ("if F(1) != 0xff { t.Error() }", "if F(1) != 253 { t.Error() }"),
     ("if F(1) != 1.5 { t.Error() }", "if F(1) != 4.0 { t.Error() }"),
+    ("if F(1) != 1e19 { t.Error() }", "if F(1) != 5e+18 { t.Error() }"),
     ("if F(1) != 'x' { t.Error() }", "if F(1) != 'Q' { t.Error() }"),
     ("if F(1) != `b` { t.Error() }", "if F(1) != `bQz` { t.Error() }"),
     ("if F(1) != true { t.Error() }", "if F(1) != false { t.Error() }"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _TEXTS = frozenset({"interpreted_string_literal", "raw_string_literal"})
 # Every type of numbers has these.
 _MOST = 127
+_LARGE = 1e15
 _ARITHMETIC = frozenset({"+", "-", "*"})
 _CONVERSIONS = frozenset({
     "string", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "rune",
@@ -79,8 +80,8 @@ class GoValues:
             value = float(text.replace("_", ""))
         except ValueError:
             return None
-        changed = self._marks.number(value)
-        return repr(float(changed)) if abs(changed) < 1e30 else repr(value / 2)
+        # A large value may be that of an integer type, which a larger one would leave.
+        return repr(float(self._marks.number(value))) if abs(value) < _LARGE else repr(value / 2)
 
     def _change_sum(self, node: Node) -> bool:
         """Change one number or text of a sum or product: a change of both might be none."""
