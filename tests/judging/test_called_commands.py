@@ -66,14 +66,14 @@ def test_a_script_judges_if_its_exit_code_decides(command, cwd, scripts):
 @pytest.mark.parametrize(
     ("scripts", "source"),
     [
-        (set(), ["app/**", "checks/**"]),
-        ({"checks/greet.py", "checks/bye.py"}, ["app/**"]),
-        ({"app/main.py"}, ["app/**", "checks/**"]),
-        ({"app/main.py", "app/x.py", "app/y.py", "checks/greet.py", "checks/bye.py"}, ["app/**", "checks/**"]),
+        (set(), ["app/**", "rules/**"]),
+        ({"rules/greet.py", "rules/bye.py"}, ["app/**"]),
+        ({"app/main.py"}, ["app/**", "rules/**"]),
+        ({"app/main.py", "app/x.py", "app/y.py", "rules/greet.py", "rules/bye.py"}, ["app/**", "rules/**"]),
     ],
     ids=["no check", "a folder of checks", "a product with a program", "nothing else would be left"],
 )
 def test_a_folder_of_scripts_that_decide_is_no_source(scripts, source):
     app = [f"app/{name}.py" for name in ("__init__", "main", "x", "y")]
-    checks = [f"checks/{name}.py" for name in ("__init__", "greet", "bye", "expected")]
-    assert list(find_project_files([*app, *checks], frozenset(scripts)).source) == source
+    rules = [f"rules/{name}.py" for name in ("__init__", "greet", "bye", "expected")]
+    assert list(find_project_files([*app, *rules], frozenset(scripts)).source) == source

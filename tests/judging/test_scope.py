@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
-from loopwright.judging.project_files import DOCS, TESTS, find_project_files
+from loopwright.judging.project_files import DOCS, TESTS
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope
 
 PYPROJECT = b'[project]\nname = "a"\nversion = "1"\n[tool.pytest.ini_options]\naddopts = "-q"\n'
@@ -257,38 +257,3 @@ def test_a_lock_file_is_free_next_to_its_manifest_only():
     assert part("uv.lock", lock) is FilePart.PROTECTED
     assert part("uv.lock", lock, also={"pyproject.toml": "100644"}) is FilePart.FREE
     assert part("uv.lock", b"unknown = 1\n", also={"pyproject.toml": "100644"}) is FilePart.PROTECTED
-
-
-@pytest.mark.parametrize(
-    ("paths", "source"),
-    [
-        (["src/a/x.py", "tests/test_x.py", "setup.py", "docs/conf.py"], ["src/**"]),
-        (["pkg/__init__.py", "pkg/x.py", "scripts/x.py", "noxfile.py"], ["pkg/**"]),
-        (["loose/x.py", "hello.py"], ["hello.py"]),
-        (["hello.py", "test_hello.py", "Makefile"], ["hello.py"]),
-        (["api/app/__init__.py", "api/app/x.py", "api/tool.py", "web/src/a.ts"], ["api/app/**", "web/**"]),
-        (["index.js", "lib/a.js", "test/a.test.js", "package.json"], ["lib/**", "index.js"]),
-        (["main.go", "main_test.go", "go.mod"], ["main.go"]),
-        (
-            [
-                "api/pyproject.toml",
-                "api/app/__init__.py",
-                "api/run.py",
-                "web/package.json",
-                "web/src/a.ts",
-                "web/ci/b.js",
-            ],
-            ["api/app/**", "web/src/**", "api/run.py"],
-        ),
-        (
-            [f"packages/{name}/{file}" for name in "abc" for file in ("package.json", "src/x.ts", "build.config.js")],
-            ["packages/*/src/**"],
-        ),
-        (["hello.py", "check.py", "check_all.py", "checkout.py"], ["checkout.py", "hello.py"]),
-        ([".ci/x.py", "README.md"], []),
-        (["total.sh", "test.sh", "check.sh"], ["total.sh"]),
-        (["hello.py", "check.sh", "deploy.sh"], ["hello.py"]),
-    ],
-)
-def test_source_is_found_by_the_names_of_files(paths, source):
-    assert list(find_project_files(paths).source) == source

@@ -48,6 +48,8 @@ def init_command(context: Context, as_json: bool) -> None:
                 "provide": list(done.detected.provide),
                 "setup": list(done.detected.setup),
                 "test_command": done.detected.test_command,
+                "source": list(done.files.source),
+                "unknown": list(done.files.unknown),
             }
         )
         return
@@ -57,6 +59,10 @@ def init_command(context: Context, as_json: bool) -> None:
         echo(f"unchanged: {path}")
     detected = done.detected
     echo(f"test command: {detected.test_command or 'none found; set project.test_command in config.toml'}")
+    echo(f"source, which the work may change: {', '.join(done.files.source) or 'none found'}")
+    if done.files.unknown:
+        echo(f"folders that may be source or judge it: {', '.join(done.files.unknown)}")
+        echo("  protected until you add them to project.source, or a plan names them in its scope")
     if detected.provide:
         echo(f"mounted read-only into sandboxes: {', '.join(detected.provide)}")
     if detected.setup:

@@ -28,6 +28,12 @@ def deciding_scripts(command: str, cwd: str = "") -> frozenset[str]:
     return frozenset(_scripts(command, cwd))
 
 
+def named_paths(command: str, cwd: str = "") -> frozenset[str]:
+    """The paths that a command may name, such as the folder in which a runner looks for tests; most words are none."""
+    words = ((word.value, folder) for call, folder in _calls(command, cwd) for word in call.words[1:])
+    return frozenset(normpath(join(folder, value)) for value, folder in words if value is not None)
+
+
 def import_roots(command: str, cwd: str, files: frozenset[str]) -> frozenset[str]:
     """The folders of the project in which Python looks for modules first, if the command runs Python.
 

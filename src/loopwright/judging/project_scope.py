@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from loopwright.judging.called_commands import CommandIn, with_called
-from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
+from loopwright.judging.deciding_scripts import deciding_scripts, import_roots, named_paths
 from loopwright.judging.judge_helpers import judge_helpers
 from loopwright.judging.machine import ProjectMachine
-from loopwright.judging.project_files import DOCS, TESTS, find_project_files, only_product
+from loopwright.judging.project_files import DOCS, find_project_files, only_product
 from loopwright.judging.scope import BaseFacts, WorkScope, kind_of
 from loopwright.workspace.settings_model import ProjectSettings
 
@@ -36,14 +36,20 @@ class BaseFiles(msgspec.Struct, frozen=True):
 
     paths: frozenset[str]
     read: Callable[[str], bytes]
+    # The contents of many files at once, without links.
+    read_all: Callable[[Iterable[str]], dict[str, bytes]]
 
 
 def scope_of_project(settings: ProjectSettings, plan: PlanScope, base: BaseFiles) -> WorkScope:
     """The scope by the settings and the plan. Source files that are not set are found by their names on the base."""
-    scripts, tests = _scripts(settings, plan, base), tuple(settings.tests) or TESTS
-    called = with_called(judging_commands(settings, plan), base.paths, base.read)
+    scripts = _scripts(settings, plan, base)
+    called = tuple(with_called(judging_commands(settings, plan), base.paths, base.read))
     roots = frozenset[str]().union(*(import_roots(command, cwd, base.paths) for command, cwd in called))
-    source = tuple(settings.source) or find_project_files(base.paths, scripts).source
+    named = frozenset[str]().union(*(named_paths(command, cwd) for command, cwd in called))
+    found = find_project_files(base.paths, scripts, named=named, read_all=base.read_all)
+    source = tuple(settings.source) or found.source
+    # A folder that a person lists as source is source, whatever its name.
+    tests = tuple(settings.tests) or tuple(pattern for pattern in found.tests if pattern not in settings.source)
     if product := scripts & only_product(base.paths, source, tests):
         # A test script may source or call the only product; what the command itself runs is a judge.
         scripts -= product - _scripts(settings, plan, base, follows_scripts=False)

@@ -15,7 +15,7 @@ from loopwright.judging.lock_files.compare import is_free_lock_file
 from loopwright.judging.manifests import same_without_free_parts
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 
-_FILES = ("100644", "100755")
+FILE_MODES = ("100644", "100755")
 _PROGRAM = "100755"
 _MAGIC = frozenset("*?[")
 _EVERY_FILE = "**"
@@ -87,7 +87,7 @@ class FileChange(msgspec.Struct, frozen=True):
     @property
     def is_plain(self) -> bool:
         """Whether both sides are files: not links, not other repositories."""
-        return all(entry is None or entry.mode in _FILES for entry in (self.before, self.after))
+        return all(entry is None or entry.mode in FILE_MODES for entry in (self.before, self.after))
 
 
 # A file whose content is not known yet.

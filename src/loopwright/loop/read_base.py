@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from loopwright.errors import GitFailed
 from loopwright.judging.flags import Flag
 from loopwright.judging.machine import ProjectMachine
 from loopwright.judging.project_scope import facts_about_base
-from loopwright.judging.scope import BaseFacts, WorkScope
+from loopwright.judging.scope import FILE_MODES, BaseFacts, WorkScope
 from loopwright.judging.warning_signs.parts_of_tests import changed_parts_of_tests
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository
@@ -28,6 +28,12 @@ class BaseReader:
     def read(self, path: str) -> bytes:
         """The content of a file."""
         return self._judge.run("cat-file", "blob", f"{self._tree}:{path}")
+
+    def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """The contents of these files, without links and other repositories, in one process."""
+        blobs = {path: self._blobs[path] for path in paths if path in self._blobs}
+        contents = self._judge.blobs(blobs.values())
+        return {path: contents[blob] for path, blob in blobs.items()}
 
     def facts(self, scope: WorkScope) -> BaseFacts:
         """What the rules of the scope ask."""
@@ -57,5 +63,20 @@ class BaseReader:
     @cached_property
     def files(self) -> frozenset[str]:
         """The paths of all files."""
-        listed = self._judge.run("ls-tree", "-r", "-z", "--name-only", self._tree)
-        return frozenset(shown(path) for path in listed.split(b"\0") if path)
+        return frozenset(path for path, _, _ in self._entries)
+
+    @cached_property
+    def _blobs(self) -> dict[str, str]:
+        return {path: blob for path, mode, blob in self._entries if mode in FILE_MODES}
+
+    @cached_property
+    def _entries(self) -> tuple[tuple[str, str, str], ...]:
+        """Path, mode and object of each file."""
+        listed = self._judge.run("ls-tree", "-r", "-z", self._tree)
+        rows = (row.partition(b"\t") for row in listed.split(b"\0") if row)
+        return tuple((shown(path), *_mode_and_object(meta)) for meta, _, path in rows)
+
+
+def _mode_and_object(meta: bytes) -> tuple[str, str]:
+    mode, _, name = meta.decode().split(" ")
+    return mode, name

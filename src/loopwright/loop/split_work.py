@@ -145,7 +145,7 @@ def split_work(
     """
     with both_trees(tree, progress, project) as judge:
         base = BaseReader(judge, tree.base_tree, project)
-        scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read))
+        scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read, base.read_all))
         changes = tuple(_changes(judge, tree))
         contents, commands = _Contents(judge, changes), judging_commands(settings, plan)
         parts = _by_part(changes, scope, base.facts(scope))
@@ -215,7 +215,7 @@ def work_with_tests(
     """The allowed changes of earlier work, with the new tests of the final work."""
     with both_trees(earlier, progress, project, final.whole) as judge:
         base = BaseReader(judge, earlier.base_tree, project)
-        scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read))
+        scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read, base.read_all))
         facts = base.facts(scope)
         changes = tuple(_changes(judge, earlier))
         changed = scope.changed_paths(changes, facts)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from loopwright.errors import WrongUsage
-from loopwright.judging.project_files import find_project_files
+from loopwright.judging.called_commands import with_called
+from loopwright.judging.deciding_scripts import deciding_scripts, named_paths
+from loopwright.judging.project_files import ProjectFiles, find_project_files
 from loopwright.kernel import git
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import create_exclusively, read_regular_file, shown, write_durably
@@ -28,6 +30,7 @@ class Initialised(msgspec.Struct, frozen=True):
 
     root: Path
     detected: Detected
+    files: ProjectFiles
     written: tuple[Path, ...]
     kept: tuple[Path, ...]
 
@@ -49,10 +52,11 @@ def init(context: Context, *, allows_weak: bool = False) -> Initialised:
             hint="change to the folder of a project first",
         )
     detected = detect(context.project)
+    files = project_files(context, detected.test_command)
     written: list[Path] = []
     kept: list[Path] = []
     for path, text in (
-        (context.layout.config, _config(context, detected, allows_weak=allows_weak)),
+        (context.layout.config, _config(context, detected, files, allows_weak=allows_weak)),
         (context.layout.plan, _plan(detected, stamp(context.clock()))),
     ):
         is_ours = path == context.layout.config and _is_first_config(context)
@@ -60,7 +64,7 @@ def init(context: Context, *, allows_weak: bool = False) -> Initialised:
             write_durably(path, text.encode())
         (written if is_ours or create_exclusively(path, text.encode()) else kept).append(path)
     record_choice(context.layout)
-    return Initialised(context.project, detected, tuple(written), tuple(kept))
+    return Initialised(context.project, detected, files, tuple(written), tuple(kept))
 
 
 def has_own_settings(context: Context) -> bool:
@@ -77,10 +81,10 @@ def _is_first_config(context: Context) -> bool:
     return data == config_text(context.layout.flavour).encode()
 
 
-def _config(context: Context, detected: Detected, *, allows_weak: bool) -> str:
+def _config(context: Context, detected: Detected, files: ProjectFiles, *, allows_weak: bool) -> str:
     provide = ", ".join(f'"{folder}"' for folder in detected.provide)
     setup = ", ".join(f'"{command}"' for command in detected.setup)
-    source = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in source_of(context))
+    source = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in files.source)
     return (
         "# Settings of this workspace. `loopwright settings` shows every value and its origin;\n"
         "# `loopwright explain settings` lists every key.\n\n"
@@ -100,13 +104,32 @@ def _config(context: Context, detected: Detected, *, allows_weak: bool) -> str:
     )
 
 
-def source_of(context: Context) -> tuple[str, ...]:
-    """The patterns of the project's source files, by the names of its files."""
+def project_files(context: Context, test_command: str) -> ProjectFiles:
+    """The source and tests of the project, by its tracked files and by what its tests run."""
     repository = context.repository()
     root = context.project
     tracked = git.query("ls-files", "-z", cwd=root).stdout if repository is not None else b""
     names = [os.fsdecode(name) for name in tracked.split(b"\0") if name]
-    return find_project_files(names or _files_in(root)).source
+    files = frozenset(names or _files_in(root))
+
+    def read(path: str) -> bytes:
+        return _content(root / path) or b""
+
+    def read_all(paths: Iterable[str]) -> dict[str, bytes]:
+        return {path: content for path in paths if (content := _content(root / path)) is not None}
+
+    called = tuple(with_called([(test_command, "")], files, read))
+    scripts = frozenset[str]().union(*(deciding_scripts(*command) for command in called))
+    named = frozenset[str]().union(*(named_paths(*command) for command in called))
+    return find_project_files(files, scripts, named=named, read_all=read_all)
+
+
+def _content(path: Path) -> bytes | None:
+    """The content of a file of the project; None if it is a link, or missing in the checkout."""
+    try:
+        return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+    except OSError:
+        return None
 
 
 def _files_in(root: Path) -> Iterator[str]:

@@ -32,9 +32,8 @@ def wider_scope(root: Path, slices: Slices, gates: Gates) -> tuple[str, ...]:
     if not slices.scope and not slices.scope_wanted:
         return ()
     files = frozenset(_files(root))
-    scope = scope_of_project(
-        gates.project, scope_of_slices(slices, protect=gates.seal), BaseFiles(files, lambda path: _read(root, path))
-    )
+    base = BaseFiles(files, lambda path: _read(root, path), lambda paths: {path: _read(root, path) for path in paths})
+    scope = scope_of_project(gates.project, scope_of_slices(slices, protect=gates.seal), base)
     # The plan names files whose content is not written yet.
     facts = facts_about_base(scope.by_settings, files, lambda blob: b"", ProjectMachine(root))  # noqa: ARG005
     return scope.wider(facts)
