@@ -23,11 +23,12 @@ _EVERY_FILE = "**"
 _LOADED_BY_NAME = (
     "**/conftest.py", "**/sitecustomize.py", "**/usercustomize.py", "**/sitecustomize/**", "**/usercustomize/**",
     "**/*.pth", "**/*.pyc", "**/*.pyo", "**/*.pyd", "**/*.so", "**/*-info/**", "**/META-INF/**",
-    "**/__pycache__/**", "**/node_modules/**",
+    "**/__pycache__/**", "**/node_modules/**", "**/setupTests.*", "**/__mocks__/**",
     "**/.*", "**/.*/**",
     "**/setup.cfg", "**/pyproject.toml", "**/package.json", "**/*.config.*", "**/*.conf.*", "**/[jt]sconfig*.json",
     "**/composer.json", "**/deno.json*", "**/pytest.ini", "**/pytest.toml", "**/tox.ini", "**/tox.toml",
-    "**/junit-platform.properties", "**/pom.xml", "**/phpunit*.xml*", "**/dart_test.yaml", "**/CMakeLists.txt",
+    "**/junit-platform.properties", "**/testng*.xml", "**/*-test.xml", "**/xunit.runner.json",
+    "**/pom.xml", "**/phpunit*.xml*", "**/dart_test.yaml", "**/CMakeLists.txt",
     "**/noxfile.py", "**/build.rs", "**/mix.exs", "**/Package.swift", "**/[Gg]ulpfile.*", "**/[Gg]runtfile.*",
     # Instructions that an agent loads first: the reviewer works in the built tree.
     "**/CLAUDE.md", "**/CLAUDE.local.md", "**/AGENTS.md", "**/AGENTS.override.md", "**/GEMINI.md", "**/opencode.json*",
@@ -43,6 +44,12 @@ _PRODUCT_KINDS = frozenset(
     ]
 )  # fmt: skip
 _SETTINGS_KINDS = frozenset([".ini", ".cfg", ".toml"])
+# Kinds of settings and targets that tools search for, in folders of source, too. Templates and data have other kinds.
+_STEERING_KINDS = _SETTINGS_KINDS | {
+    ".conf", ".opts", ".props", ".targets", ".runsettings", ".csproj", ".fsproj", ".vbproj", ".sln", ".slnx",
+    ".gemspec", ".podspec", ".rake", ".mod", ".sum", ".work", ".pbxproj", ".xcconfig", ".xctestplan", ".cabal",
+    ".properties",
+}  # fmt: skip
 # Kinds that steer how a product is built and tested, and compiled code: a runtime loads it in place of the source.
 _NO_PRODUCT_KINDS = frozenset(
     [
@@ -260,7 +267,7 @@ def _is_test_kind(path: str, base: BaseFacts) -> bool:
 def _is_product(change: FileChange, base: BaseFacts) -> bool:
     """Whether a file is of a kind that holds a product. A tool may look for a new file of another kind."""
     kind = kind_of(change.path)
-    if kind in _NO_PRODUCT_KINDS:
+    if kind in _NO_PRODUCT_KINDS or kind in _STEERING_KINDS:
         return False
     if not kind:
         # A name without an ending is what tools look for (Makefile). A program of the base is a part of the product.
