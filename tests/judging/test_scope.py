@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopwright.judging.deciding_scripts import deciding_scripts, import_roots
+from loopwright.judging.ignore_files import comparable_rules
 from loopwright.judging.project_files import DOCS, TESTS
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope
 
@@ -56,6 +57,7 @@ def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
         is_importable={"requests"}.__contains__,
         is_command=lambda name: False,
         has_kind={".py", ".txt", ".xml"}.__contains__,
+        ignored=lambda path, rules, others: frozenset(rules.decode().split()).intersection({"core.py", "flat.py"}),
     )
     known = TreeEntry("100644", "old")
     others = [
@@ -237,6 +239,38 @@ def test_a_script_that_decides_is_protected_unless_a_plan_names_it_exactly():
 )
 def test_a_script_decides_if_its_exit_code_does(command, scripts):
     assert sorted(deciding_scripts(command)) == scripts
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rules"),
+    [
+        (b"a\nb\n", b"a\n# more\nc/\n\nb\n*.d\n", (b"a\nb\n", b"a\nc/\nb\n*.d\n")),
+        (b"\xef\xbb\xbfa\r\n", b"a\nb", (b"a\n", b"a\nb\n")),
+        (None, b"a\n", (b"", b"a\n")),
+        (b"a\n", None, (b"a\n", b"")),
+        (b"a\n", b"a\n!b\n", (b"a\n", b"a\n!b\n")),
+        (b"a\n!b\n", b"a\n", None),
+        (b"a\n!b\n", None, None),
+        (b"a\n", b"a\nsrc/{b,c}.py\n", None),
+        (b"{a}\n", b"{a}\nb\n", (b"{a}\n", b"{a}\nb\n")),
+    ],
+)
+def test_ignore_files_are_compared_only_if_git_can_tell_what_they_hide(before, after, rules):
+    assert comparable_rules("x/.gitignore", before, after) == rules
+
+
+def test_rules_for_docker_are_read_as_docker_reads_them():
+    assert comparable_rules(".dockerignore", None, b"./app/x.py/\n!./b\n") == (b"", b"app/x.py\n!b\n")
+
+
+def test_without_its_own_file_npm_reads_the_one_for_git():
+    assert comparable_rules(".npmignore", b"a\n", None) is None
+
+
+@pytest.mark.parametrize("name", [".gitignore", "src/.gitignore", ".dockerignore"])
+def test_an_ignore_file_that_hides_a_file_of_the_project_is_protected(name):
+    assert part(name, b"build/\n") is FilePart.FREE
+    assert part(name, b"core.py\n") is FilePart.PROTECTED
 
 
 def test_deleting_a_file_needs_the_same_right_as_changing_it():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 from tests.walks.workflow_kit import PYTEST
@@ -126,6 +127,42 @@ def test_the_only_script_of_a_project_is_its_product_though_the_test_sources_it(
     loops.project.write("test.sh", f"set -e\n. ./app.sh\n{sourced}{judge}\n")
     loops.project.commit("a project of shell scripts")
     loops.run("start", loops.new("--task", "double doubles"), code=code)
+
+
+@pytest.mark.parametrize(
+    ("files", "work", "command", "hidden"),
+    [
+        (
+            {f"qa/{name}.py": "" for name in ("__init__", "a", "b", "c")}
+            | {
+                "app/calc.py": "def double(n):\n    return n + n + 1\n",
+                "qa/run.py": "from app.calc import double\n"
+                "n, result = map(int, open('qa/cases.txt').read().split())\nassert double(n) == result\n",
+                "qa/cases.txt": "2 4\n",
+            },
+            "echo 2 5 > qa/cases.txt",
+            "PYTHONPATH=. python3 qa/run.py",
+            "qa/cases.txt",
+        ),
+        (
+            {"app/bad.py": "import os\n", "app/good.py": "", "ruff.toml": "lint.select = ['F']\n"},
+            "echo app/bad.py >> .gitignore",
+            f"{sys.executable} -m ruff check -q --no-cache .",
+            ".gitignore",
+        ),
+    ],
+    ids=["a folder of tests with another name", "an ignore file that a linter reads"],
+)
+def test_a_loop_cannot_pass_by_changing_what_decides_without_a_name_of_tests(loops, files, work, command, hidden):
+    loops.configure([{"role": "builder", "run": work}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", command))
+    for name, text in files.items():
+        loops.project.write(name, text)
+    loops.project.commit("a bug")
+    loop_id = loops.new("--task", "double doubles")
+    loops.run("start", loop_id, code=14)
+    assert hidden in held(loops, loop_id)["message"]
 
 
 def test_a_person_can_accept_tests_that_failed_before_the_work_as_known_failures(loops, calc):

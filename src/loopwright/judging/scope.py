@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.globs import matches
+from loopwright.judging.ignore_files import IGNORE_FILES, comparable_rules
 from loopwright.judging.lock_files.compare import is_free_lock_file
 from loopwright.judging.manifests import same_without_free_parts
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
@@ -57,8 +58,6 @@ _NO_PRODUCT_KINDS = frozenset(
         ".pyc", ".pyo", ".pyd", ".so", ".node", ".dll", ".dylib", ".wasm", ".class", ".jar",
     ]
 )  # fmt: skip
-# Not those of linters: a linter may be a check.
-_IGNORE_FILES = ("**/.gitignore", "**/.dockerignore", "**/.npmignore")
 # Names that Python imports from the first folder that has them, before its library or an installed tool.
 _LIBRARY = frozenset(sys.stdlib_module_names) | {
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "xdist", "hypothesis", "coverage", "mock", "nose2",
@@ -113,6 +112,8 @@ class BaseFacts(msgspec.Struct, frozen=True):
     is_command: Callable[[str], bool]
     # Whether the base has a work file or a test of this kind, such as ".xml".
     has_kind: Callable[[str], bool]
+    # The files of the base, and others among these paths, that rules match in the ignore file at this path.
+    ignored: Callable[[str, bytes, frozenset[str]], frozenset[str]] = lambda path, rules, others: frozenset()  # noqa: ARG005
 
 
 class ChangedPaths(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,8 +199,8 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
             return FilePart.PROTECTED
         if path in self._named_exactly:
             return FilePart.WORK
-        if matches(path, _IGNORE_FILES):
-            return FilePart.FREE
+        if matches(path, IGNORE_FILES):
+            return FilePart.FREE if _hides_nothing(change, base, changed.paths) else FilePart.PROTECTED
         if _is_free_manifest(change, base, changed.paths):
             return FilePart.FREE
         if path in self.scripts or matches(path, _LOADED_BY_NAME) or self._shadows(change, base, changed):
@@ -293,6 +294,16 @@ def _is_free_manifest(change: FileChange, base: BaseFacts, changed: frozenset[st
     if before is None or after is None or before.mode != after.mode:
         return False
     return same_without_free_parts(change.path, read, base.is_command)
+
+
+def _hides_nothing(change: FileChange, base: BaseFacts, changed: frozenset[str]) -> bool:
+    """Whether a changed ignore file matches no file of the base or of the work that it did not match before."""
+    before, after = (None if entry is None else base.read(entry.blob) for entry in (change.before, change.after))
+    rules = comparable_rules(change.path, before, after)
+    if rules is None:
+        return False
+    earlier, now = (base.ignored(change.path, text, changed) for text in rules)
+    return now <= earlier
 
 
 def _content(entry: TreeEntry | None, base: BaseFacts) -> bytes:

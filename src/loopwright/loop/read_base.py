@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from posixpath import join
+
+import msgspec
 
 from loopwright.errors import GitFailed
 from loopwright.judging.flags import Flag
@@ -13,8 +18,11 @@ from loopwright.judging.machine import ProjectMachine
 from loopwright.judging.project_scope import facts_about_base
 from loopwright.judging.scope import FILE_MODES, BaseFacts, WorkScope
 from loopwright.judging.warning_signs.parts_of_tests import changed_parts_of_tests
-from loopwright.kernel.files import shown
+from loopwright.kernel.files import make_folder, shown
 from loopwright.kernel.git import PrivateRepository
+
+# A name that the rules of every ignore file match.
+_ALWAYS = ".loopwright-always-ignored"
 
 
 class BaseReader:
@@ -37,9 +45,27 @@ class BaseReader:
 
     def facts(self, scope: WorkScope) -> BaseFacts:
         """What the rules of the scope ask."""
-        return facts_about_base(
+        facts = facts_about_base(
             scope, self.files, lambda blob: self._judge.run("cat-file", "blob", blob), self._machine
         )
+        return msgspec.structs.replace(facts, ignored=self.ignored)
+
+    def ignored(self, path: str, rules: bytes, others: frozenset[str]) -> frozenset[str]:
+        """What an ignore file with these rules matches, by git's own matching. For some tools case does not count."""
+        if not rules:
+            return frozenset()
+        folder = path.rpartition("/")[0]
+        always = join(folder, _ALWAYS)
+        with tempfile.TemporaryDirectory(prefix="loopwright-ignore-") as scratch:
+            make_folder(Path(scratch) / folder)
+            (Path(scratch) / folder / ".gitignore").write_bytes(rules + f"/{_ALWAYS}\n".encode())
+            # Without a match git exits with 1, as for an error.
+            found = PrivateRepository(self._judge.git_dir, Path(scratch)).run(
+                "check-ignore", "--no-index", "-z", "--stdin",
+                stdin=b"".join(os.fsencode(name) + b"\0" for name in (always, *self.files, *others)),
+                config=("core.ignorecase=true", f"core.excludesfile={os.devnull}"),
+            )  # fmt: skip
+        return frozenset(os.fsdecode(name) for name in found.split(b"\0") if name) - {always}
 
     def changed_judges(self, path: str, before: bytes, after: bytes, scope: WorkScope) -> Iterator[Flag]:
         """The parts of a source file by which tests of the base fail, and that the work changed."""
