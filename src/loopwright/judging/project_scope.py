@@ -66,7 +66,11 @@ def scope_of_project(settings: ProjectSettings, plan: PlanScope, base: BaseFiles
 
 
 def facts_about_base(
-    scope: WorkScope, files: frozenset[str], read: Callable[[str], bytes], machine: ProjectMachine
+    scope: WorkScope,
+    files: frozenset[str],
+    read: Callable[[str], bytes],
+    machine: ProjectMachine,
+    ignored: Callable[[str, bytes, frozenset[str]], frozenset[str]],
 ) -> BaseFacts:
     """What the rules of the scope ask about the base; `read` takes the id of a content."""
     kinds = frozenset(kind_of(path) for path in files if scope.is_test(path) or not scope.is_judge(path))
@@ -78,6 +82,7 @@ def facts_about_base(
         is_importable=lambda module: module in judges or machine.is_installed(module),
         is_command=machine.is_command,
         has_kind=kinds.__contains__,
+        ignored=ignored,
     )
 
 

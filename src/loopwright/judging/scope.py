@@ -113,7 +113,7 @@ class BaseFacts(msgspec.Struct, frozen=True):
     # Whether the base has a work file or a test of this kind, such as ".xml".
     has_kind: Callable[[str], bool]
     # The files of the base, and others among these paths, that rules match in the ignore file at this path.
-    ignored: Callable[[str, bytes, frozenset[str]], frozenset[str]] = lambda path, rules, others: frozenset()  # noqa: ARG005
+    ignored: Callable[[str, bytes, frozenset[str]], frozenset[str]]
 
 
 class ChangedPaths(msgspec.Struct, frozen=True, kw_only=True):

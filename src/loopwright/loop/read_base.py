@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from posixpath import join
 
-import msgspec
-
 from loopwright.errors import GitFailed
 from loopwright.judging.flags import Flag
 from loopwright.judging.machine import ProjectMachine
@@ -45,10 +43,9 @@ class BaseReader:
 
     def facts(self, scope: WorkScope) -> BaseFacts:
         """What the rules of the scope ask."""
-        facts = facts_about_base(
-            scope, self.files, lambda blob: self._judge.run("cat-file", "blob", blob), self._machine
+        return facts_about_base(
+            scope, self.files, lambda blob: self._judge.run("cat-file", "blob", blob), self._machine, self.ignored
         )
-        return msgspec.structs.replace(facts, ignored=self.ignored)
 
     def ignored(self, path: str, rules: bytes, others: frozenset[str]) -> frozenset[str]:
         """What an ignore file with these rules matches, by git's own matching. For some tools case does not count."""

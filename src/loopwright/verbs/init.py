@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from loopwright.errors import WrongUsage
-from loopwright.judging.called_commands import with_called
-from loopwright.judging.deciding_scripts import deciding_scripts, named_paths
-from loopwright.judging.project_files import ProjectFiles, find_project_files
-from loopwright.kernel import git
+from loopwright.judging.project_files import ProjectFiles
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import create_exclusively, read_regular_file, shown, write_durably
 from loopwright.sandbox import place
 from loopwright.sandbox.model import SandboxView
 from loopwright.stages.context import Context
+from loopwright.verbs.project_files import project_files
 from loopwright.workspace.detect import Detected, detect
 from loopwright.workspace.layout import record_choice
 from loopwright.workspace.names import config_text
@@ -52,7 +48,7 @@ def init(context: Context, *, allows_weak: bool = False) -> Initialised:
             hint="change to the folder of a project first",
         )
     detected = detect(context.project)
-    files = project_files(context, detected.test_command)
+    files = project_files(context, (detected.test_command, ""))
     written: list[Path] = []
     kept: list[Path] = []
     for path, text in (
@@ -102,41 +98,6 @@ def _config(context: Context, detected: Detected, files: ProjectFiles, *, allows
         "# The command that tests the project: it decides whether the work is right.\n"
         f'test_command = "{detected.test_command}"\n'
     )
-
-
-def project_files(context: Context, test_command: str) -> ProjectFiles:
-    """The source and tests of the project, by its tracked files and by what its tests run."""
-    repository = context.repository()
-    root = context.project
-    tracked = git.query("ls-files", "-z", cwd=root).stdout if repository is not None else b""
-    names = [os.fsdecode(name) for name in tracked.split(b"\0") if name]
-    files = frozenset(names or _files_in(root))
-
-    def read(path: str) -> bytes:
-        return _content(root / path) or b""
-
-    def read_all(paths: Iterable[str]) -> dict[str, bytes]:
-        return {path: content for path in paths if (content := _content(root / path)) is not None}
-
-    called = tuple(with_called([(test_command, "")], files, read))
-    scripts = frozenset[str]().union(*(deciding_scripts(*command) for command in called))
-    named = frozenset[str]().union(*(named_paths(*command) for command in called))
-    return find_project_files(files, scripts, named=named, read_all=read_all)
-
-
-def _content(path: Path) -> bytes | None:
-    """The content of a file of the project; None if it is a link, or missing in the checkout."""
-    try:
-        return path.read_bytes() if path.is_file() and not path.is_symlink() else None
-    except OSError:
-        return None
-
-
-def _files_in(root: Path) -> Iterator[str]:
-    """The files of a project without a repository, or without a commit."""
-    for folder, below, files in os.walk(root):
-        below[:] = [name for name in below if not name.startswith(".") and name not in ("node_modules", "venv")]
-        yield from (os.path.relpath(Path(folder) / name, root) for name in files)
 
 
 def _plan(detected: Detected, now: str) -> str:

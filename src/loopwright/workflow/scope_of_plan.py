@@ -35,7 +35,7 @@ def wider_scope(root: Path, slices: Slices, gates: Gates) -> tuple[str, ...]:
     base = BaseFiles(files, lambda path: _read(root, path), lambda paths: {path: _read(root, path) for path in paths})
     scope = scope_of_project(gates.project, scope_of_slices(slices, protect=gates.seal), base)
     # The plan names files whose content is not written yet.
-    facts = facts_about_base(scope.by_settings, files, lambda blob: b"", ProjectMachine(root))  # noqa: ARG005
+    facts = facts_about_base(scope.by_settings, files, lambda _: b"", ProjectMachine(root), lambda *_: files)
     return scope.wider(facts)
 
 

@@ -10,6 +10,7 @@ from loopwright.cli.language import catalogue, message, translate
 from loopwright.cli.loop.output import price_note
 from loopwright.cli.options import context_of
 from loopwright.cli.plain import echo, echo_json, put
+from loopwright.verbs.project_files import unlisted_folders
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.audit import proof_line
 from loopwright.workflow.stage import Stage
@@ -118,7 +119,12 @@ def _echo_requirements(view: WorkflowView) -> None:
 
 def echo_details(project_root: Path, slug: str, *, as_json: bool) -> None:
     """Print a workflow with all details."""
-    echo_view(show(context_of(project_root), slug), as_json=as_json, whole=True)
+    context = context_of(project_root)
+    view = show(context, slug)
+    if not as_json and view.workflow.stage in (Stage.PLAN, Stage.BUILD):
+        for folder in unlisted_folders(context, view.scope):
+            echo(f"  the work may not change {folder}: add {folder}/** to project.source if it is source")
+    echo_view(view, as_json=as_json, whole=True)
 
 
 def derive_again(project_root: Path, slugs: Iterable[str]) -> None:
