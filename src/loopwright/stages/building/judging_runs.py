@@ -1,4 +1,4 @@
-"""Finds all runs on which the verdict of one validation rests, whoever started them."""
+"""Finds all runs on which the verdict of one validation rests."""
 
 from __future__ import annotations
 
