@@ -79,7 +79,7 @@ def test_only_history_names_the_place_where_a_template_was_made(own, tmp_path):
         for line in path.read_bytes().splitlines()
         if any(place in line for place in foreign)
     }
-    assert {name for name, is_mailbox in named if not is_mailbox} == {"summary.md", "VS-1-C1-1.log"}
+    assert {name for name, is_mailbox in named if not is_mailbox} == {"VS-1-C1-1.log"}
 
 
 def test_each_difference_has_its_own_template_and_all_builders_share_the_plan(own, tmp_path):
