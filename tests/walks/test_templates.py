@@ -67,7 +67,7 @@ def test_a_copy_has_the_state_of_a_project_that_ran_the_commands(own):
 
 
 def test_only_history_names_the_place_where_a_template_was_made(own, tmp_path):
-    """Journals name mailboxes; a summary names the old path of its patch; a check's output names its sandbox."""
+    """Journals name mailboxes; a check's output names its sandbox."""
     own("first", BUILDS).at("built")
     copy = own("second", BUILDS)
     copy.at("built")

@@ -38,7 +38,8 @@ TESTS = (
 )  # fmt: skip
 DOCS = (
     "**/*.md", "**/*.rst", "docs/**/*.txt", "doc/**/*.txt", "docs/**/*.png", "docs/**/*.svg", "docs/**/*.[1-9]",
-    "doc/**/*.[1-9]", "man/**/*.[1-9]", "LICENSE*", "CHANGELOG*", "CHANGES*", "Changes", "NEWS*", "AUTHORS*", "README*", "NOTICE*",
+    "doc/**/*.[1-9]", "man/**/*.[1-9]", "LICENSE*", "CHANGELOG*", "CHANGES*", "Changes", "NEWS*", "AUTHORS*", "README*",
+    "NOTICE*",
 )  # fmt: skip
 CODE_KINDS = (
     ".py", ".pyi", ".pyx", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte", ".go",
