@@ -231,8 +231,14 @@ def test_a_changed_doctest_is_a_changed_test(project, built):
     work = "sed -i \"s/return .*/return f'hello {name}'/; s/^    'hi'/    'hello Zoe'/\" hello.py"
     built(work, check=CHECK, tests=TESTED, files=[*FILES[1:], ("hello.py", hello)])
     assert list(blockers(project, "review")) == ["changed_test_hello.py"]
+    (requirement,) = status(project)["requirements"]
+    assert requirement["proof"] == "only with changed tests, which a person must sign: hello.py"
+    assert "stands for your own words" in project.run("sign", "greet", "--protected", "--note", "…").stderr
     ok(project, "sign", "greet", "--protected", "--note", "as the spec says")
     assert blockers(project, "review") == {}
+    (requirement,) = status(project)["requirements"]
+    assert requirement["grade"] == "person"
+    assert "signed the changed tests hello.py; with them, " in requirement["proof"]
 
 
 def test_a_document_that_decides_a_test_is_a_changed_test(project, built):

@@ -13,7 +13,7 @@ from loopwright.stages.building.sign_part import judge_part
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import deliver, undo
 from loopwright.stages.names import transition_of
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.person import actor, require_own_words, require_person
 from loopwright.stages.proof import evidence_problems
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
@@ -104,6 +104,7 @@ def _deliver(context: Context, opened: Opened, transition: Transition, by: str, 
 def refuse_consent(context: Context, slug: str, origin: str, target: str, *, reason: str) -> WorkflowView:
     """Reject one transition, and record the reason."""
     require_person(context.environment, "reject")
+    require_own_words(reason)
     transition = transition_of(origin, target)
     if not reason.strip():
         raise WrongUsage("a rejection needs a reason", hint="describe what has to change: --reason TEXT")
@@ -130,6 +131,7 @@ def sign_subject(
     `only` is a glob: other protected changes are left out, and the checks run on that tree first.
     """
     require_person(context.environment, "sign")
+    require_own_words(note)
     text = context.tools().redactor.clean(note).text
     part = _judged_part(context, slug, only, cancellation) if what == PROTECTED and only else None
     with workflows_of(context).changing(slug, revision=part.revision if part is not None else None) as opened:

@@ -7,8 +7,10 @@ import pwd
 from collections.abc import Mapping
 
 from loopwright.agents.port import AGENT_MARK
-from loopwright.errors import InsideAgent
+from loopwright.errors import InsideAgent, WrongUsage
 from loopwright.kernel import process_tree
+
+_PLACEHOLDERS = frozenset({"…", "..."})
 
 
 def require_person(environment: Mapping[str, str], command: str) -> None:
@@ -20,6 +22,12 @@ def require_person(environment: Mapping[str, str], command: str) -> None:
             f"`loopwright {command}` is for people only, but an agent runs this process",
             hint="let a person type the command in a terminal",
         )
+
+
+def require_own_words(text: str) -> None:
+    """Raise `WrongUsage` for the mark that stands for a text in the commands that Loopwright prints."""
+    if text.strip() in _PLACEHOLDERS:
+        raise WrongUsage(f"'{text.strip()}' stands for your own words", hint="write your reason; nothing was stored")
 
 
 def actor() -> str:

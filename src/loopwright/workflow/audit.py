@@ -138,12 +138,25 @@ def _graded(line: AuditLine, workflow: Workflow, slices: tuple[Slice, ...], veri
     if proven and len(proven) == len(proofs):
         weakest = min(proven, key=lambda proof: _GRADES.index(proof.grade))
         unaltered = any(proof.unaltered for proof in proven)
-        return replace(line, grade=weakest.grade, proof=weakest.sentence, unaltered=unaltered)
+        graded = replace(line, grade=weakest.grade, proof=weakest.sentence, unaltered=unaltered)
+        return _with_signed_tests(graded, workflow, verified)
     by = next((signature.by for signature in workflow.signatures if _covers(signature, line, verified)), None)
     if by is not None:
         return replace(line, grade="person", proof=f"signed by {by}")
     unproven = ", ".join(name for name, proof in proofs.items() if proof is None)
     return replace(line, proof=f"no check of {unproven} failed before the work and passes now")
+
+
+def _with_signed_tests(line: AuditLine, workflow: Workflow, verified: Verification) -> AuditLine:
+    """The line, with the person who signed changed tests: a proof by these tests is the person's word."""
+    protected = verified.protected
+    if protected is None or not protected.needed_tests:
+        return line
+    files = ", ".join(protected.needed_tests[:5])
+    by = next((sign.by for sign in workflow.signatures if protected.is_signed_by(sign.what, sign.digest)), None)
+    if by is None:
+        return replace(line, proof=f"only with changed tests, which a person must sign: {files}")
+    return replace(line, grade="person", proof=f"{by} signed the changed tests {files}; with them, {line.proof}")
 
 
 class _SliceProof(msgspec.Struct, frozen=True):

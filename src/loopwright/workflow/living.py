@@ -180,7 +180,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class SignedProof(_Value, frozen=True, kw_only=True):
-    """A person signed: which slice, who and when."""
+    """A person signed: which slice or which protected changes, who and when."""
 
     slice: str
     by: str
@@ -254,6 +254,12 @@ def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:
         for piece in pieces
         for signature in workflow.signatures
         if signature.what == piece.id and signature.digest == signed_digest(piece, verified)
+    }
+    protected = verified.protected if verified is not None else None
+    signed |= {
+        (sign.what, sign.by): SignedProof(slice=sign.what, by=sign.by, at=sign.at, note=sign.note)
+        for sign in workflow.signatures
+        if protected is not None and protected.is_signed_by(sign.what, sign.digest)
     }
     return Proof(
         change_id=workflow.change_id,

@@ -74,6 +74,17 @@ class ProtectedChanges(_Value, frozen=True, kw_only=True):
     # The files whose changes a person signed, if that were not all; the other changes are left out.
     kept: tuple[str, ...] | None = None
 
+    @property
+    def needed_tests(self) -> tuple[str, ...]:
+        """Changed tests without which the checks do not pass, if they are part of the work."""
+        if self.decision != "signed" or self.outcome != "passes_only_with":
+            return ()
+        return tuple(path for path in self.test_files if self.kept is None or path in self.kept)
+
+    def is_signed_by(self, what: str, digest: str) -> bool:
+        """Whether a signature on this subject accepts the changes, all or some of them."""
+        return digest == self.digest and (what == PROTECTED or what.startswith(f"{PROTECTED} "))
+
 
 class Verification(_Value, frozen=True, kw_only=True):
     """The runs of Loopwright on base and patch; valid for this tree only."""

@@ -16,7 +16,7 @@ from loopwright.stages.loop_control import create_loop as new_loop
 from loopwright.stages.loop_control import lift_holds as resume
 from loopwright.stages.loop_texts import required_text
 from loopwright.stages.loop_worker import settle_after_a_dead_worker
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.person import actor, require_own_words, require_person
 
 __all__ = [
     "NO_LIMITS",
@@ -70,6 +70,7 @@ def complete(context: Context, loop_id: str, *, reason: str, revision: int | Non
 def accept(context: Context, loop_id: str, *, reason: str = "", revision: int | None = None) -> Loop:
     """Accept work that nothing proves; person and reason are recorded."""
     require_person(context.environment, "loop accept")
+    require_own_words(reason)
     text = required_text(context, "the reason", reason) if reason else ""
     return _apply(context, loop_id, c.Accept(by=actor(), reason=text), revision)
 
