@@ -208,9 +208,7 @@ def plain(project, tmp_path):
     return project
 
 
-@pytest.mark.parametrize(
-    "arguments", [("calibration",), ("all",), ("git-history", "--plot", "x.svg"), ("calibration", "--help")]
-)
+@pytest.mark.parametrize("arguments", [("calibration",), ("all",), ("git-history", "--plot", "x.svg")])
 def test_without_the_extra_an_analysis_names_the_command_that_installs_it(plain, arguments):
     done = plain.run("analyze", *arguments)
     assert done.exit_code == 1
@@ -222,7 +220,7 @@ def test_without_the_extra_an_analysis_names_the_command_that_installs_it(plain,
 
 def test_without_the_extra_the_rest_works(plain):
     plain.run("init")
-    for arguments in (("--help",), ("git-history",), ("board-history", board(plain))):
+    for arguments in (("--help",), ("calibration", "--help"), ("git-history",), ("board-history", board(plain))):
         done = plain.run("analyze", *arguments)
         assert done.exit_code == 0, done.stderr
     assert "GATE_CLOSED" in plain.run("analyze", "gate").stderr

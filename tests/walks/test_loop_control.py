@@ -71,7 +71,7 @@ def test_a_persons_commands_are_accepted_or_refused_by_status(project, loop_id):
     refused = run(project, "pause", loop_id, code=1)
     assert refused.stderr.startswith("LOOP_REFUSED: ")
     assert "is created" in refused.stderr
-    assert "start, stop" in refused.stderr
+    assert f"`loopwright loop start {loop_id}` or `loopwright loop stop {loop_id}`" in refused.stderr
     start(project, loop_id)
     assert shown(project, loop_id)["status"] == "running"
     run(project, "pause", loop_id)

@@ -37,8 +37,9 @@ A line of the corpus: {"confidence": 0.9, "correct": true}. Optional: "point" (b
 @analysing
 def calibration_command(context: Context, request: AnalysisRequest, output: Output, corpus: Path | None) -> None:
     """P1: measure whether high confidence predicts correct work better than churn and surface do."""
+    analyze = _statistics()
     announce(Experiment.CALIBRATION, output)
-    show(_analyze(context, request, corpus, progress(output)), output)
+    show(analyze(context, request, corpus, progress(output)), output)
 
 
 @command_with_examples("""
@@ -58,9 +59,9 @@ def everything_command(
     context: Context, request: AnalysisRequest, output: Output, corpus: Path | None, board: Path | None
 ) -> None:
     """Run all three experiments, then show whether the gate is open; exit 0 in both cases."""
-    plot, count = output.plot, progress(output)
+    analyze, plot, count = _statistics(), output.plot, progress(output)
     experiments: dict[Experiment, Callable[[], Analysed]] = {
-        Experiment.CALIBRATION: lambda: _analyze(context, request, corpus, count),
+        Experiment.CALIBRATION: lambda: analyze(context, request, corpus, count),
         Experiment.GIT_HISTORY: lambda: analyze_git_history(context, request, count),
         Experiment.BOARD_HISTORY: lambda: analyze_board_history(context, request, board, (), count),
     }
@@ -80,7 +81,7 @@ def everything_command(
         echo_decision(decision)
 
 
-def _analyze(context: Context, request: AnalysisRequest, corpus: Path | None, count: Progress | None) -> Analysed:
-    """Import the statistics when they are needed."""
-    analysed: Analysed = load("loopwright.verbs.calibration").analyze_calibration(context, request, corpus, count)
-    return analysed
+def _statistics() -> Callable[[Context, AnalysisRequest, Path | None, Progress | None], Analysed]:
+    """Import the statistics when they are needed, and before anything is printed."""
+    analyze: Callable[..., Analysed] = load("loopwright.verbs.calibration").analyze_calibration
+    return analyze
