@@ -10,7 +10,6 @@ import pytest
 from tests.walks.workflow_kit import PYTEST
 
 from loopwright.agents.port import AGENT_MARK
-from loopwright.loop import events as e
 
 # Neither these commands nor PYTEST name a report: SILENT ignores PYTHONPATH, the others report by the environment.
 UNITTEST = "python3 -m unittest -q"
@@ -356,15 +355,14 @@ EQUALS_FOR_THREE = (
 
 
 def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc):
-    loop_id = calc(EQUALS_FOR_THREE, test_command=UNITTEST, more=("--max-iterations", "2"))
+    loop_id = calc(EQUALS_FOR_THREE, test_command=UNITTEST)
     loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
     loops.project.write("test_three.py", TEST.format(name="three", n=3, result=6))
     loops.project.commit("more tests")
-    loops.run("start", loop_id, code=12)
-    (recorded,) = loops.events(loop_id, e.ValidationRecorded)
-    (failed,) = [result for result in recorded.validation.results if result.status == "failed"]
-    assert failed.test_name == "test_three"
-    assert "also passes with a changed expectation now" in failed.error_message
+    loops.run("start", loop_id, code=14)
+    hold = held(loops, loop_id)
+    assert hold["code"] == "vacuous_tests"
+    assert "pass now whatever they expect: test_three" in hold["message"]
 
 
 KIT = "def check_result(got, want):\n    assert got == want, got\n"

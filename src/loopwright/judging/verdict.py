@@ -37,7 +37,6 @@ class Problem(StrEnum):
     TESTS_BROKEN = "tests_broken"
     TESTS_FAILING = "tests_failing"
     NEW_TESTS_FAILING = "new_tests_failing"
-    TESTS_WEAKENED = "tests_weakened"
     COMMAND_FAILED = "command_failed"
     NOTHING_RAN = "nothing_ran"
 

@@ -15,11 +15,11 @@ from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
 
 _MOST_NAMES = 20
+_WEAKENED = "also passes with a changed expectation now, and did not before your work"
 _SENTENCES = {
     Problem.TESTS_BROKEN: "passed before your work and does not pass now",
     Problem.TESTS_FAILING: "failed before your work and does not pass now",
     Problem.NEW_TESTS_FAILING: "is new and does not pass",
-    Problem.TESTS_WEAKENED: "also passes with a changed expectation now, and did not before your work",
     Problem.REPORT_MISSING: "the test command wrote a report before your work, and none now",
     Problem.REPORT_INCOMPLETE: "the test command did not come to its end",
     Problem.COMMAND_FAILED: "the test command failed",
@@ -44,6 +44,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     unreached: tuple[str, ...] = ()
     # Tests of the base that pass only with the doubtful changes of the work.
     doubtful_tests: tuple[str, ...] = ()
+    # Tests that could fail before the work, and can't fail now.
+    weakened: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.
     if_known: WorkVerdict | None = None
@@ -108,9 +110,17 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         """The tests that passed before the work and do not pass now, and every problem with the command itself."""
         return tuple(self.problems_of(self.verdict))
 
+    @property
+    def accepts(self) -> bool:
+        """Whether the tests accept the work, and can still fail."""
+        return self.passes and not self.weakened
+
     def problems_of(self, verdict: CommandVerdict) -> Iterator[TestResult]:
-        """Each problem of a verdict as a failed test."""
-        return (result for _, result in self._problems(verdict))
+        """Each problem of a verdict as a failed test, and each weakened test."""
+        yield from (result for _, result in self._problems(verdict))
+        for name in self.weakened:
+            suite, _, test = name.rpartition("::")
+            yield TestResult(test, suite, "failed", 0, _WEAKENED)
 
     def _problems(self, verdict: CommandVerdict) -> Iterator[tuple[str, TestResult]]:
         known = self.verified.by_id
@@ -177,6 +187,10 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 "no expectation of the tests that prove the work could be changed, so nothing shows that they can fail"
             )
             yield Doubt(code="unaltered_tests", message=message)
+        if self.weakened:
+            names = few(self.weakened)
+            message = f"these tests could fail before the work, and pass now whatever they expect: {names}"
+            yield Doubt(code="vacuous_tests", message=message)
         if self.verified.rewritten:
             files = few(self.verified.rewritten)
             yield Doubt(code="flagged", message=f"the tests changed files of the project while they ran: {files}")

@@ -14,11 +14,12 @@ from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.syntax.python_source import called_name, parse_python
 
 _PYTHON = (".py", ".pyw")
-# Methods by which a value answers what an assertion asks.
+# Methods by which a value answers what an assertion asks, or by which it runs or swallows the assertion.
 _ANSWERS = frozenset(
     [
         "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__", "__len__",
         "__instancecheck__", "__subclasscheck__", "__getattr__", "__getattribute__", "__class__", "__iter__",
+        "__next__", "__enter__", "__exit__", "__aexit__", "__call__", "__get__",
     ]
 )  # fmt: skip
 _OWN = frozenset({"self", "cls"})
@@ -43,7 +44,7 @@ def _in_python(source: bytes) -> Iterator[str]:
     parsed = parse_python(source)
     for node in ast.walk(parsed.tree) if parsed is not None else ():
         match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name in _ANSWERS:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name in _ANSWERS or _generates(node):
                 yield ast.dump(node)
             case ast.Attribute(ctx=ast.Store() | ast.Del(), value=owner) if not _is_own(owner):
                 yield ast.dump(node)
@@ -59,6 +60,11 @@ def _in_python(source: bytes) -> Iterator[str]:
                 yield ast.dump(node)
             case _:
                 continue
+
+
+def _generates(function: ast.AST) -> bool:
+    """Whether a function yields values: with none left, a loop over them asserts nothing."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
 
 
 def _is_own(node: ast.expr) -> bool:

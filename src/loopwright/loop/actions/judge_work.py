@@ -14,7 +14,6 @@ from loopwright.judging.verdict import (
     CommandResults,
     CommandVerdict,
     Grade,
-    Problem,
     TreeResult,
     doubtful_tests,
     failing_each_time,
@@ -269,10 +268,7 @@ class _Runs:
         suspicious = self._passing_inverted(tree, split, passed, verified)
         base = base_sandbox(self._context.request(), split.whole, self._progress)
         excused = self._passing_inverted(base, split, suspicious, verified) if suspicious else ()
-        weakened = tuple(test for test in suspicious if test not in excused)
-        if not weakened:
-            return judged
-        return replace(judged, verdict=replace(judged.verdict, problems={Problem.TESTS_WEAKENED: weakened}))
+        return replace(judged, weakened=tuple(test for test in suspicious if test not in excused))
 
     def _passing_inverted(
         self, sandbox: SandboxRequest, split: SplitWork, tests: tuple[str, ...], verified: TestRun

@@ -122,7 +122,7 @@ class CheckJudging:
             judged = self._judged(run, test_project, sign_doubtful=True)
         self._record(judged)
         tests = judged.tests
-        broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.passes else ()
+        broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.accepts else ()
         return judged.checks.verified.evidence.run_id, (*self._check_results(judged), *broken)
 
     def _judged(self, run: RunSteps, test_project: TestProject, *, sign_doubtful: bool = False) -> JudgedWork:
@@ -363,7 +363,7 @@ class CheckJudging:
             controls=self._runs.ids(self._ran.recalled),
             rules=RULES,
         )
-        passed = judged.passes and not work.immune and (tests is None or tests.passes)
+        passed = judged.passes and not work.immune and (tests is None or tests.accepts)
         self._record_checks(self._loop, verification, passed)
 
     def _unreached(self, split: SplitWork, tests: WorkVerdict | None) -> tuple[str, ...]:
