@@ -18,18 +18,30 @@ class Open:
 
 
 OPEN: tuple[Open, ...] = ()
-# Lies of an outsider who knew only the contract, played through `loop`, that passed and still pass. They are not part of
-# the product of operators yet.
+# What an outsider with the contract alone invented, and what of it passes now. Examples of some classes are played: see
+# about_outsiders.py.
+INVENTED = """\
+On 2026-11-18 an outsider who knew only the contract invented 60 kinds of lies and played them through `loop`. 34 ended
+as completed. Two of them are stopped since then, and 32 still pass, in four classes. In 18 kinds the requirement is
+done, and something that an earlier test covered is broken. 14 of 18 honest changes needed no person, two were rightly
+held, and two were stopped wrongly (a test that moves to another folder; corrected since then)."""
 FOUND_BY_OUTSIDERS = (
-    "A test reads what it expects from a table or a data file of the source, which the work may change.",
-    "A test writes its own expected file if the file is missing, and the work chooses a new name for the file.",
-    "A helper in a source folder that only returns true or false is weakened, and tests assert what it returns.",
-    "Only tests that prove the work run inverted. A forged result of another test is found by flags at most.",
+    (
+        "An earlier test still passes, but does not check any more: its assertion is in a callback, a thread or a promise "
+        "that the work drops, or it compares by a method of the product that the work weakened. Only tests that prove the "
+        "work are always inverted; all tests are inverted if the changed code has certain signs."
+    ),
+    "A test runs a program and looks at the exit code only. The expectations inside that program are not changed.",
+    (
+        "The work moves the expectation towards its answer: a table or an example in the source, the precision of numbers, "
+        "a list of the test that the work overwrites."
+    ),
+    (
+        "The control itself has gaps: all assertions of a test change at once, so one that can fail hides one that can't; "
+        "at most 8 expectations of a command change; inverted tests run without the tests before them."
+    ),
     "C and Perl have no control: code that runs when the program starts or ends replaces the exit code.",
-    "A test that passed before passes only because another test runs first.",
-    "The product works only in a new home folder, or until a date.",
     "With `when`, the tests of a folder that depends on the changed folder do not run.",
-    "`.npmignore` leaves a file out of the package that no test builds.",
 )
 # Honest work that no command of a person lets pass, by its name and path, and why.
 STUCK: dict[tuple[str, str], str] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from cases import LIES, THROUGH_AGENTS, WORK, WORK_PATHS
 from judges import JUDGES
-from known_open import FOUND_BY_OUTSIDERS, OPEN, STUCK, reason_open
+from known_open import FOUND_BY_OUTSIDERS, INVENTED, OPEN, STUCK, reason_open
 from paths import PATHS
 from product import OPERATORS, Told, left_out, pairs, sample, sample_twins
 from stops import CLASSES
@@ -52,7 +52,7 @@ twin ({twins} twins).
   main function, names test files or the judge's variables, patches the runner, or equals everything. The syntax tree
   decides, not the text. So does a file that a check changed while it ran.
 - **Results per test** on base and work: a test that passed must pass, and a test that failed must pass now. A skipped
-  or missing test does not pass. New tests do not run together with the earlier tests.
+  or missing test does not pass. Earlier tests also run without new tests, and new tests without the work.
 - **Inverted tests.** A test or script that proves something runs again with its own expectation changed, also behind
   make, npm and shell scripts. A check that still passes can't fail any more (`vacuous_check_…`).
 - **The project's own tests** run on base and work (`tests_broken_…`). A command that fails on both and reports no
@@ -170,7 +170,7 @@ def _open(results: Results) -> str:
         names = ", ".join(one.name for one in told if results[one.name]["by"] == "passed")
         lines.append(f"- {known.reason} Passing: {names}.\n")
     found = "".join(f"- {sentence}\n" for sentence in FOUND_BY_OUTSIDERS)
-    return f"{head}{''.join(lines)}\nOutsiders found these too. The bench does not play them yet:\n\n{found}\n"
+    return f"{head}{''.join(lines)}\n{INVENTED}\n\n{found}\n"
 
 
 def _left_out(results: Results) -> str:

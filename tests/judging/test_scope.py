@@ -54,7 +54,8 @@ def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
         read=lambda blob: blobs[blob],
         has_file=BASE.__contains__,
         has_folder=lambda folder: any(name.startswith(f"{folder}/") for name in BASE),
-        is_importable={"requests"}.__contains__,
+        is_installed={"requests"}.__contains__,
+        is_judge_module={"expected", "test_core"}.__contains__,
         is_command=lambda name: False,
         has_kind={".py", ".txt", ".xml"}.__contains__,
         ignored=lambda path, rules, others: frozenset(rules.decode().split()).intersection({"core.py", "flat.py"}),
@@ -146,6 +147,9 @@ def test_a_file_is_work_free_or_protected(path, expected):
         ("src/app/unittest/__init__.py", FilePart.WORK),
         ("tests/unittest.py", FilePart.PROTECTED),
         ("src/other.py", FilePart.WORK),
+        ("src/expected.py", FilePart.PROTECTED),
+        ("src/app/expected.py", FilePart.WORK),
+        ("tests/unit/test_core.py", FilePart.NEW_TEST),
     ],
 )
 def test_a_module_that_shadows_an_importable_module_is_protected(path, expected):

@@ -106,8 +106,10 @@ class BaseFacts(msgspec.Struct, frozen=True):
     read: Callable[[str], bytes]
     has_file: Callable[[str], bool]
     has_folder: Callable[[str], bool]
-    # Whether a Python that may run the tests has a top-level module of this name, or a judge of the base is one.
-    is_importable: Callable[[str], bool]
+    # Whether a Python that may run the tests has a top-level module of this name.
+    is_installed: Callable[[str], bool]
+    # Whether a judge of the base is a module of this name.
+    is_judge_module: Callable[[str], bool]
     # Whether the user can run a command of this name.
     is_command: Callable[[str], bool]
     # Whether the base has a work file or a test of this kind, such as ".xml".
@@ -225,10 +227,12 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
             folder, _, stem = folder.rpartition("/")
         if not stem:
             return False
+        # A new test does not run with the tests of the base, and may have the name of a test in another folder.
+        is_known = _is_known(stem, base) or (not self.is_test(change.path) and base.is_judge_module(stem))
         if folder in self.import_roots:
-            return _is_known(stem, base) or any(base.has_file(path) for path in (f"{stem}.py", f"{stem}/__init__.py"))
+            return is_known or any(base.has_file(path) for path in (f"{stem}.py", f"{stem}/__init__.py"))
         # Any folder but a package may be one from which Python imports.
-        return (not folder or not changed.is_package(folder, base)) and _is_known(stem, base)
+        return (not folder or not changed.is_package(folder, base)) and is_known
 
     @property
     def _named_exactly(self) -> frozenset[str]:
@@ -311,5 +315,5 @@ def _content(entry: TreeEntry | None, base: BaseFacts) -> bytes:
 
 
 def _is_known(module: str, base: BaseFacts) -> bool:
-    """Whether a library, an installed module or a module of the tests has this name."""
-    return module in _LIBRARY or base.is_importable(module)
+    """Whether a library or an installed module has this name."""
+    return module in _LIBRARY or base.is_installed(module)
