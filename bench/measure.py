@@ -49,10 +49,10 @@ def settled(action: Callable[[], object]) -> float:
     return timed(action)
 
 
-def run(argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -> bytes:
-    """Run a program to its end and return its output. A failed program ends the benchmark."""
+def run(argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], accepts: tuple[int, ...] = (0,)) -> bytes:
+    """Run a program to its end and return its output. Another exit code than these ends the benchmark."""
     done = subprocess.run(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode:
+    if done.returncode not in accepts:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
         raise SystemExit(f"{' '.join(map(str, argv[:4]))} … exited with {done.returncode}: {said[-2000:]}")
     return done.stdout
