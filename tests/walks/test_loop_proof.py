@@ -365,6 +365,16 @@ def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc):
     assert "pass now whatever they expect: test_three" in hold["message"]
 
 
+def test_a_person_who_accepts_known_failures_is_told_which_tests_can_not_fail_any_more(loops, calc):
+    loop_id = calc(EQUALS_FOR_THREE, test_command=UNITTEST, more=("--max-iterations", "2"))
+    loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
+    loops.project.write("test_three.py", TEST.format(name="three", n=3, result=6))
+    loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
+    loops.project.commit("more tests, and one that fails")
+    loops.run("start", loop_id, code=14)
+    assert "pass now whatever they expect: test_three" in loops.run("show", loop_id, "--json").stdout
+
+
 KIT = "def check_result(got, want):\n    assert got == want, got\n"
 USES_KIT = "import calc\nfrom app.kit import check_result\n\n\ndef test_three():\n    check_result(calc.double(3), 6)\n"
 PLUG_IN = "import pytest\n\n\n@pytest.fixture\ndef wanted():\n    return 6\n"

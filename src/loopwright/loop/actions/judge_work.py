@@ -109,11 +109,11 @@ def judge_split(
         return runs.with_doubtful(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict))
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
     seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole)
-    judged = runs.with_doubtful(runs.with_weakened(_judged(seen, results, runs), results))
+    judged = runs.controlled(_judged(seen, results, runs), results)
     if named is None and not judged.passes and judged.unfixed:
         known = results.known_failures.union(judged.unfixed)
         if_known = _judged(seen, replace(results, known_failures=known), runs)
-        judged = replace(judged, if_known=runs.with_doubtful(if_known))
+        judged = replace(judged, if_known=runs.controlled(if_known, results))
     return judged
 
 
@@ -233,6 +233,10 @@ class _Runs:
             results, [self.on(with_tests, _NEW_TESTS, only=new).tree_result for _ in range(REPEATS)]
         )
 
+    def controlled(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
+        """The verdict with what more runs show about the tests of the base."""
+        return self.with_doubtful(self.with_weakened(judged, results))
+
     def with_doubtful(self, judged: WorkVerdict) -> WorkVerdict:
         """The verdict with the tests that pass only with the doubtful changes."""
         split, run, tree = judged.split, judged.verified, judged.split.without_doubtful
@@ -267,8 +271,10 @@ class _Runs:
         tree = with_work(self._context.request(), split.without_new_tests or split.verified, self._progress)
         suspicious = self._passing_inverted(tree, split, passed, verified)
         base = base_sandbox(self._context.request(), split.whole, self._progress)
-        excused = self._passing_inverted(base, split, suspicious, verified) if suspicious else ()
-        return replace(judged, weakened=tuple(test for test in suspicious if test not in excused))
+        # On the base a moved test has its old name.
+        old_names = {test: old_name(test, split.names) for test in suspicious}
+        excused = self._passing_inverted(base, split, tuple(old_names.values()), verified)
+        return replace(judged, weakened=tuple(test for test, old in old_names.items() if old not in excused))
 
     def _passing_inverted(
         self, sandbox: SandboxRequest, split: SplitWork, tests: tuple[str, ...], verified: TestRun
