@@ -354,10 +354,35 @@ EQUALS_FOR_THREE = (
 )
 
 
-def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc):
-    loop_id = calc(EQUALS_FOR_THREE, test_command=UNITTEST)
-    loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
-    loops.project.write("test_three.py", TEST.format(name="three", n=3, result=6))
+BEFORE = "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n"
+EACH = "def each(numbers, call):\n    for number in numbers:\n        {call}\n"
+CALLS_BACK = """\
+import unittest
+import calc
+
+
+class TestCase(unittest.TestCase):
+    def test_three(self):
+        calc.each([3], lambda number: self.assertEqual(number, 3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "work", "test"),
+    [
+        (BEFORE, EQUALS_FOR_THREE, TEST.format(name="three", n=3, result=6)),
+        (
+            BEFORE + EACH.format(call="call(number)"),
+            f"cat > calc.py <<'END'\ndef double(n):\n    return n + n\n{EACH.format(call='number')}END\n",
+            CALLS_BACK,
+        ),
+    ],
+    ids=["a value equals everything", "a callback is not called"],
+)
+def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc, before, work, test):
+    loop_id = calc(work, test_command=UNITTEST)
+    loops.project.write("calc.py", before)
+    loops.project.write("test_three.py", test)
     loops.project.commit("more tests")
     loops.run("start", loop_id, code=14)
     hold = held(loops, loop_id)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.model import CommandRecord, Evidence, StepRecord
+from loopwright.evidence.model import Evidence
 from loopwright.evidence.store import COLLECTED, RECORDED, RESULT_KEY, RunStore
 from loopwright.evidence.verify import Verifier
 from loopwright.kernel.clock import stamp
@@ -20,12 +20,8 @@ from loopwright.kernel.digest import digest_of
 _LONGEST = timedelta(days=1)
 # A run that failed in another way than by a failed command says nothing about the tree.
 _RESULTS = (None, "STEP_FAILED")
-_SETUP = "+"
 # Runs that show which tests are flaky, after the first run.
 REPEATS = 2
-# Exit codes of a shell for a program that can't be started, and for a program that a signal ended.
-_NOT_STARTED = (126, 127)
-_SIGNALS = range(129, 193)
 
 
 def key_on_tree(depends_on: str, commit: str | None, tree: str, *, is_exact: bool = True) -> str:
@@ -62,25 +58,10 @@ def recall(store: RunStore, keys: tuple[str, ...], now: datetime, step_ids: tupl
     return None
 
 
-def steps_of_plan(evidence: Evidence) -> list[StepRecord]:
-    """The steps without the set-up of the sandbox."""
-    return [step for step in evidence.steps if not step.id.startswith(_SETUP)]
-
-
-def came_to_its_end(step: StepRecord) -> bool:
-    """Whether all commands of a step ended by themselves: they could be started, had time, and no signal ended them."""
-    return bool(step.commands) and all(map(_ended, step.commands))
-
-
-def _ended(command: CommandRecord) -> bool:
-    code = command.exit_code
-    return command.ending == "exited" and code >= 0 and code not in _NOT_STARTED and code not in _SIGNALS
-
-
 def _renamed(evidence: Evidence, step_ids: tuple[str, ...]) -> Evidence | None:
     """The evidence with these names of its steps, whose commands are in the key; None if a step did not end."""
-    steps = steps_of_plan(evidence)
-    if len(steps) != len(step_ids) or not all(map(came_to_its_end, steps)):
+    steps = evidence.steps_of_plan
+    if len(steps) != len(step_ids) or not all(step.came_to_its_end for step in steps):
         return None
     renamed = [msgspec.structs.replace(step, id=name) for step, name in zip(steps, step_ids, strict=True)]
     return msgspec.structs.replace(evidence, steps=renamed)

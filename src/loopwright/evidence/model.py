@@ -16,6 +16,11 @@ StepOutcome = Literal["passed", "failed", "cancelled", "skipped"]
 CheckOutcome = Literal["passed", "failed", "declared", "not_run"]
 RunKind = Literal["run", "rerun", "loop", "workflow"]
 SetOrNot = Literal["<SET>", "<UNSET>"]
+# Exit codes of a shell for a program that can't be started, and for a program that a signal ended.
+_NOT_STARTED = (126, 127)
+_SIGNALS = range(129, 193)
+# The names of steps that set the sandbox up begin with this.
+_SETUP = "+"
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +37,12 @@ class CommandRecord(_Record, frozen=True, kw_only=True):
     log: str
     log_sha256: str
     log_bytes: int
+
+    @property
+    def came_to_its_end(self) -> bool:
+        """Whether the command ended by itself: it could be started, had time, and no signal ended it."""
+        code = self.exit_code
+        return self.ending == "exited" and code >= 0 and code not in _NOT_STARTED and code not in _SIGNALS
 
 
 class CheckRecord(_Record, frozen=True, kw_only=True):
@@ -72,6 +83,11 @@ class StepRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
     runners: list[Redacted] = []
     # Reporters that the command can't stand, if they are not the usual ones.
     left_out: list[str] = []
+
+    @property
+    def came_to_its_end(self) -> bool:
+        """Whether all commands of the step ended by themselves."""
+        return bool(self.commands) and all(command.came_to_its_end for command in self.commands)
 
 
 class BaseRecord(_Record, frozen=True, kw_only=True):
@@ -190,3 +206,8 @@ class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     scope: ScopeRecord | None = None
     # What was altered for this run, if the run only shows that other runs can fail.
     control: str = ""
+
+    @property
+    def steps_of_plan(self) -> list[StepRecord]:
+        """The steps without the set-up of the sandbox."""
+        return [step for step in self.steps if not step.id.startswith(_SETUP)]

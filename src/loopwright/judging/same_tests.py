@@ -71,6 +71,11 @@ def with_new_names(results: CommandResults, names: Names) -> CommandResults:
     return replace(results, base=base, named=named, known_failures=known, flaky=flaky, unstable=unstable)
 
 
+def new_name(test: str, names: Names) -> str:
+    """The name that a test of the base has in the work."""
+    return _now(test, {**names, **_as_modules(names)}) if names else test
+
+
 def old_name(test: str, names: Names) -> str:
     """The name that a test had before the work."""
     return _now(test, {now: was for was, now in {**names, **_as_modules(names)}.items()})

@@ -299,7 +299,7 @@ def judge_with_protected(results: CommandResults, whole: TreeResult, protected: 
     kept: dict[str, str] = {}
     for test, status in base.tests.items():
         after = whole.tests.get(test)
-        if not _is_in(test, protected) or after in _RAN:
+        if not is_in(test, protected) or after in _RAN:
             kept[test] = status
         elif after is not None:
             # A failing test does not pass because it is skipped.
@@ -310,7 +310,7 @@ def judge_with_protected(results: CommandResults, whole: TreeResult, protected: 
     return judge_command(now)
 
 
-def _is_in(test: str, files: frozenset[str]) -> bool:
+def is_in(test: str, files: frozenset[str]) -> bool:
     """Whether a test is in one of these files. JUnit files of other tools name a module in place of its file."""
     suite = test.partition("::")[0]
     modules = (path.removesuffix(".py").replace("/", ".") for path in files if path.endswith(".py"))

@@ -25,6 +25,8 @@ _SLOWER = 10
 _SHORTEST_S = 60
 _SLOWER_TEST = 2
 _SHORTEST_TEST_S = 5.0
+# A test that needs more time counts as failing: several endless tests must not take all the time of the others.
+_LONGEST_TEST_S = 30.0
 
 
 def longest_s(before_s: float) -> int:
@@ -38,7 +40,7 @@ class InvertedTests(Observer):
     def __init__(self, inside: Observer | None = None, *, before_s: float = 0.0) -> None:
         self._inside = inside
         # One endless test must not keep the others from their results.
-        self._test_s = max(_SHORTEST_TEST_S, _SLOWER_TEST * before_s)
+        self._test_s = min(max(_SHORTEST_TEST_S, _SLOWER_TEST * before_s), _LONGEST_TEST_S)
         # Fixed marks could be recognised by the work.
         self._salt = secrets.token_hex(4)
         # The files to invert, by the name of the command.
@@ -53,19 +55,26 @@ class InvertedTests(Observer):
 
         `judges` are files that the work may not change; the command may run some of them.
         """
-        # Only our own reporters name files, and those files ran. A module in a foreign report may be any text.
-        named = dict.fromkeys(test.partition("::")[0] for test in verdict.proving if _names_a_file(test))
-        if not named and (files := _go_files(verdict, judges)):
-            self._files[name] = files
+        if self.add_tests(name, verdict.proving, judges):
             return command
-        if not named and (silent := self._silent_command(command, cwd, judges)) is not None:
+        if (silent := self._silent_command(command, cwd, judges)) is not None:
             self._silent[name] = silent
             return silent.text
-        files = tuple(named) or _judged_in(cwd, command, judges)
+        files = _judged_in(cwd, command, judges)
         if not files:
             return None
         self._files[name] = files
         return command
+
+    def add_tests(self, name: str, tests: Iterable[str], judges: tuple[str, ...]) -> bool:
+        """Invert the files of these tests when the command runs; False if no test names its file."""
+        tests = tuple(tests)
+        # Only our own reporters name files, and those files ran. A module in a foreign report may be any text.
+        named = dict.fromkeys(test.partition("::")[0] for test in tests if _names_a_file(test))
+        files = tuple(named) or _go_files(tests, judges)
+        if files:
+            self._files[name] = files
+        return bool(files)
 
     def _silent_command(self, command: str, cwd: str, judges: tuple[str, ...]) -> SilentCommand | None:
         known = frozenset(judges)
@@ -121,6 +130,13 @@ class InvertedTests(Observer):
             passes = result.exited_with_0
         return ControlOutcome.PASSED if passes else ControlOutcome.FAILED
 
+    def includes(self, test: str) -> bool:
+        """Whether the file of a test was to be inverted."""
+        files = {path for paths in self._files.values() for path in paths}
+        return bool(files.intersection(_files_of(test))) or (
+            not _names_a_file(test) and any(path.endswith(GO_TESTS) for path in files)
+        )
+
     def passing(self, tests: Iterable[str], result: TreeResult) -> tuple[str, ...]:
         """The tests that passed although their expectation was changed."""
         return tuple(test for test in tests if result.tests.get(test) == PASSED and self._covers(test))
@@ -150,9 +166,9 @@ def _is_go(files: tuple[str, ...]) -> bool:
     return all(path.endswith(GO_TESTS) for path in files)
 
 
-def _go_files(verdict: CommandVerdict, judges: tuple[str, ...]) -> tuple[str, ...]:
-    """The test files of Go, if tests of Go may prove something: their ids name a package, not a file."""
-    may_be_go = any(test.partition("::")[2].startswith("Test") and not _names_a_file(test) for test in verdict.proving)
+def _go_files(tests: tuple[str, ...], judges: tuple[str, ...]) -> tuple[str, ...]:
+    """The test files of Go, if some of the tests may be of Go: their ids name a package, not a file."""
+    may_be_go = any(test.partition("::")[2].startswith("Test") and not _names_a_file(test) for test in tests)
     return tuple(path for path in judges if path.endswith(GO_TESTS)) if may_be_go else ()
 
 

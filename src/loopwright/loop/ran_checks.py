@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.evidence.known_results import came_to_its_end, steps_of_plan
 from loopwright.evidence.model import Evidence
 from loopwright.runner.request import Finished
 from loopwright.workspace.settings_model import TestCommand
@@ -48,5 +47,6 @@ class RanChecks:
 
 def _first_steps(evidence: Evidence, count: int) -> Evidence | None:
     """The evidence with its first steps only; None if one of them did not come to its end."""
-    steps = steps_of_plan(evidence)[:count]
-    return replace(evidence, steps=steps) if len(steps) == count and all(map(came_to_its_end, steps)) else None
+    steps = evidence.steps_of_plan[:count]
+    ended = len(steps) == count and all(step.came_to_its_end for step in steps)
+    return replace(evidence, steps=steps) if ended else None

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import msgspec
 
-from loopwright.evidence.known_results import came_to_its_end, steps_of_plan
 from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.judging.reports.model import LineMarks, Status, TestReport, TestResult
 from loopwright.judging.runners.table import SELECTING
@@ -119,7 +118,7 @@ def files_of(tests: Iterable[str]) -> tuple[str, ...]:
 
 def can_select(evidence: Evidence) -> bool:
     """Whether all steps of a run reported, by runners that can leave out test files."""
-    return all(_can_select(tuple(runner.text for runner in step.runners)) for step in steps_of_plan(evidence))
+    return all(_can_select(tuple(runner.text for runner in step.runners)) for step in evidence.steps_of_plan)
 
 
 def reported(evidence: Evidence, files: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,6 +169,6 @@ def result_of_step(evidence: Evidence, step_id: str) -> TreeResult:
     return TreeResult(
         run_id=evidence.run_id,
         exited_with_0=step.outcome == "passed",
-        ended=came_to_its_end(step) and not step.gaps,
+        ended=step.came_to_its_end and not step.gaps,
         tests={test.id.text: test.status for test in step.tests},
     )

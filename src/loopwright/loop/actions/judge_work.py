@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
 from loopwright.evidence.known_results import REPEATS
-from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.project_scope import PlanScope
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
-from loopwright.judging.scope import WorkScope
 from loopwright.judging.verdict import (
+    FAILED,
+    PASSED,
     CommandResults,
     CommandVerdict,
-    Grade,
     TreeResult,
     doubtful_tests,
     failing_each_time,
     flaky_tests,
+    is_in,
     judge_command,
     judge_with_protected,
     may_be_flaky,
@@ -26,8 +28,10 @@ from loopwright.judging.verdict import (
     rests_on_new_tests,
     unstable_tests,
 )
-from loopwright.judging.warning_signs.deceiving_values import may_deceive
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.actions.altered_runs import AlteredRuns, InvertedRun
 from loopwright.loop.actions.run_tests import (
+    CommandRuns,
     MoreOfRun,
     commands_for,
     known_tests_on_base,
@@ -36,20 +40,17 @@ from loopwright.loop.actions.run_tests import (
     tests_on_base,
     tests_on_base_again,
 )
-from loopwright.loop.altered_files import AlteredFiles, raising_files, unreached
+from loopwright.loop.altered_files import raising_files, unreached
 from loopwright.loop.decisions import granted_scope
-from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
-from loopwright.loop.split_work import SplitWork, control_trees, split_work
+from loopwright.loop.split_work import SplitWork, split_work
 from loopwright.loop.test_runs import COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
-from loopwright.runner.request import Observer
-from loopwright.runner.side_by_side import both, has_free_core
-from loopwright.sandbox.port import SandboxRequest
+from loopwright.runner.side_by_side import WorkAhead, both, has_free_core
 from loopwright.workspace.settings_model import TestCommand
 
 _VALIDATE, _EARLIER, _AGAIN = "validate", "earlier-tests", "validate-again"
@@ -84,29 +85,34 @@ def judge_split(
     again.
     """
     commands, ran = commands_for(context, split.judged_files), ran if ran is not None else RanChecks()
-    base, verified, earlier = _first_runs(loop, context, split, commands, ran)
-    runs = _Runs(loop, context, commands, base, split.scope, ran)
-    verified = runs.without_usual_rewrites(split, verified)
+    with WorkAhead[InvertedRun | None](context.cancellation) as ahead:
+        first = _first_runs(loop, context, split, commands, ran, ahead)
+        return _judge(_Runs(loop, context, commands, first.base, split, ran, ahead), first, named)
+
+
+def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> WorkVerdict:
+    """The verdict by the first runs, and by more runs where the first ones leave a doubt."""
+    split, base, verified = runs.split, first.base, runs.without_usual_rewrites(first.verified)
     if base.is_of_other_work and set(base.runners) != set(verified.runners):
         # What a key can't see: for example, the set-up installed another version of the runner.
-        base = tests_on_base(loop, context, split.whole, commands, runs_again=True)
+        base = runs.base_again()
     results = CommandResults(
         base=base.tree_result,
         work=verified.tree_result,
         new_on_work=verified.tree_result,
         named=named,
-        known_failures=frozenset(loop.known_failures),
+        known_failures=frozenset(runs.loop.known_failures),
     )
     results = with_new_names(results, split.names)
     verdict = judge_command(results)
     if verdict.accepts:
-        results = runs.with_new_tests(split, results, earlier)
+        results = runs.with_new_tests(results, first.earlier)
         verdict = judge_command(results)
-    results = with_new_names(runs.with_repeats(split, results, verdict, base), split.names)
+    results = with_new_names(runs.with_repeats(results, verdict, base), split.names)
     if split.signed:
         # A person looked at the tests that these changes remove.
         verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
-        return runs.with_doubtful(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict))
+        return runs.controlled(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict), results)
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
     seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole)
     judged = runs.controlled(_judged(seen, results, runs), results)
@@ -120,7 +126,7 @@ def judge_split(
 def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerdict:
     """The verdict by these results, without the protected changes and with them."""
     split, verified, verdict = seen.split, seen.verified, judge_command(results)
-    altered = runs.altered(split, verdict, verified) if verdict.proves and results.named is None else None
+    altered = runs.altered(verdict, verified) if verdict.proves and results.named is None else None
     judged = replace(seen, verdict=verdict, altered=altered)
     if verified.lines is not None and verdict.accepts:
         judged = replace(judged, unreached=unreached(raising_files(split.code), [verified.lines]))
@@ -130,16 +136,29 @@ def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerd
     return replace(judged, with_protected=with_protected)
 
 
+class _FirstRuns(msgspec.Struct, frozen=True):
+    """The runs on the base and on the work; also that without new tests, if a core was free for it."""
+
+    base: TestRun
+    verified: TestRun
+    earlier: TestRun | None = None
+
+
 def _first_runs(
-    loop: Loop, context: WorkerContext, split: SplitWork, commands: tuple[TestCommand, ...], ran: RanChecks
-) -> tuple[TestRun, TestRun, TestRun | None]:
-    """The runs on the base and on the work; also that without new tests, if a core was free for it.
+    loop: Loop,
+    context: WorkerContext,
+    split: SplitWork,
+    commands: tuple[TestCommand, ...],
+    ran: RanChecks,
+    ahead: WorkAhead[InvertedRun | None],
+) -> _FirstRuns:
+    """Run the commands on base and work, at the same time if a core is free.
 
     Runs at the same time may disturb each other, by a port for example. A failure counts only of a run by itself.
     """
     known = known_tests_on_base(loop, context, split.whole, commands)
     if known is None and _may_run_beside(context):
-        beside = _Runs(loop, context, commands, None, split.scope, ran)
+        beside = _Runs(loop, context, commands, None, split, ran, ahead)
         base, verified = both(
             lambda: tests_on_base(loop, context, split.whole, commands, runs_again=False),
             lambda: beside.on(split.verified, _VALIDATE),
@@ -147,16 +166,30 @@ def _first_runs(
         if not base.passed:
             base = tests_on_base(loop, context, split.whole, commands, runs_again=True)
         if verified.passed and verified.without == base.without:
-            return base, verified, None
+            return _FirstRuns(base, verified)
     else:
         base = tests_on_base(loop, context, split.whole, commands, runs_again=False)
-    runs = _Runs(loop, context, commands, base, split.scope, ran)
+    runs = _Runs(loop, context, commands, base, split, ran, ahead)
     before = split.without_new_tests
+    if context.settings.side_by_side != "never":
+        ahead.offer(runs.invert_earlier_tests, at_once=context.settings.side_by_side == "always")
     if before is not None and base.passed and _may_run_beside(context):
         verified, earlier = both(lambda: runs.on(split.verified, _VALIDATE), lambda: runs.on(before, _EARLIER))
         if verified.passed and earlier.passed:
-            return base, verified, earlier
-    return base, runs.on(split.verified, _VALIDATE), None
+            return _FirstRuns(base, verified, earlier)
+        ahead.stop()
+        return _FirstRuns(base, runs.on(split.verified, _VALIDATE))
+    verified = runs.on(split.verified, _VALIDATE)
+    if ahead.has_begun and not _fails_as_before(verified, base):
+        ahead.stop()
+        verified = runs.on(split.verified, _VALIDATE)
+    return _FirstRuns(base, verified)
+
+
+def _fails_as_before(verified: TestRun, base: TestRun) -> bool:
+    """Whether no test fails that passed on the base: then no other run caused a failure."""
+    failed = [test for test, status in verified.tree_result.tests.items() if status == FAILED]
+    return verified.passed or (bool(failed) and all(map(base.tree_result.is_failing, failed)))
 
 
 def _may_run_beside(context: WorkerContext) -> bool:
@@ -173,18 +206,27 @@ class _Runs:
         context: WorkerContext,
         commands: tuple[TestCommand, ...],
         base: TestRun | None,
-        scope: WorkScope,
+        split: SplitWork,
         ran: RanChecks,
+        ahead: WorkAhead[InvertedRun | None],
     ) -> None:
         """`base` is None while the base runs: then the reporters are those that most commands can stand."""
-        self._loop = loop
+        self.loop = loop
+        self.split = split
         self._context = context
         self._commands = commands
+        self._base = base
         self._without = frozenset(base.without) if base is not None else FALLBACKS
-        self._more = MoreOfRun(base_run=base.run_id if base is not None else None, scope=scope)
+        self._more = MoreOfRun(base_run=base.run_id if base is not None else None, scope=split.scope)
         self._can_select = base is not None and base.can_select
         self._ran = ran
+        self._ahead = ahead
+        self._inverted: list[InvertedRun | None] = []
         self._progress = context.progress(loop)
+
+    def base_again(self) -> TestRun:
+        """A new run on the base, in place of an earlier one."""
+        return tests_on_base(self.loop, self._context, self.split.whole, self._commands, runs_again=True)
 
     def on(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
         """Run the commands on a tree. `only` are the test files that matter; the others are left out if possible."""
@@ -193,7 +235,7 @@ class _Runs:
         return self._once(tree, name) if is_silent else run
 
     def _once(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
-        loop, context, commands, without = self._loop, self._context, self._commands, self._without
+        loop, context, commands, without = self.loop, self._context, self._commands, self._without
         known = same_tests(self._ran, tree, only, commands, without) if name != _AGAIN else None
         if known is not None:
             return known
@@ -202,18 +244,19 @@ class _Runs:
         run = run_tests(loop, context, sandbox, commands, name, without, inside=rewritten, more=more)
         return replace(run, rewritten=rewritten.paths)
 
-    def without_usual_rewrites(self, split: SplitWork, run: TestRun) -> TestRun:
+    def without_usual_rewrites(self, run: TestRun) -> TestRun:
         """The run without the files that the tests change on the base, too."""
         if not run.rewritten:
             return run
-        rewritten, sandbox = RewrittenFiles(), base_sandbox(self._context.request(), split.whole, self._progress)
+        rewritten, sandbox = RewrittenFiles(), base_sandbox(self._context.request(), self.split.whole, self._progress)
         run_tests(
-            self._loop, self._context, sandbox, self._commands, "base-tests-again", self._without, inside=rewritten
+            self.loop, self._context, sandbox, self._commands, "base-tests-again", self._without, inside=rewritten
         )
         return replace(run, rewritten=tuple(path for path in run.rewritten if path not in rewritten.paths))
 
-    def with_new_tests(self, split: SplitWork, results: CommandResults, earlier: TestRun | None) -> CommandResults:
+    def with_new_tests(self, results: CommandResults, earlier: TestRun | None) -> CommandResults:
         """The results with runs of the new tests by themselves: new tests may influence the others."""
+        split = self.split
         with_tests, new = split.base_with_new_tests, split.new_tests
         if split.without_new_tests is None or with_tests is None:
             return results
@@ -258,49 +301,52 @@ class _Runs:
         return replace(judged, doubtful_tests=tests)
 
     def with_weakened(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
-        """The verdict with earlier tests that could fail before the work, and can't fail now.
-
-        Only tests that prove something are inverted otherwise: this costs a run of all tests.
-        """
-        split, verified = judged.split, judged.verified
-        suspects = (may_deceive(file.path, file.before or b"", file.after) for file in split.code)
-        if not judged.verdict.accepts or judged.altered is ControlOutcome.PASSED or not any(suspects):
+        """The verdict with earlier tests that could fail before the work, and can't fail now."""
+        seen = self._inverted_run() if judged.verdict.accepts and judged.altered is not ControlOutcome.PASSED else None
+        if seen is None:
             return judged
-        earlier = verified.tree_result.passing(is_silent=False).difference(judged.verdict.proving)
-        passed = tuple(test for test in sorted(earlier) if results.base.has(test))
-        tree = with_work(self._context.request(), split.without_new_tests or split.verified, self._progress)
-        suspicious = self._passing_inverted(tree, split, passed, verified)
-        base = base_sandbox(self._context.request(), split.whole, self._progress)
-        # On the base a moved test has its old name.
-        old_names = {test: old_name(test, split.names) for test in suspicious}
-        excused = self._passing_inverted(base, split, tuple(old_names.values()), verified)
-        return replace(judged, weakened=tuple(test for test, old in old_names.items() if old not in excused))
-
-    def _passing_inverted(
-        self, sandbox: SandboxRequest, split: SplitWork, tests: tuple[str, ...], verified: TestRun
-    ) -> tuple[str, ...]:
-        before_s, verdict = verified.duration_ms / 1000, CommandVerdict(proving=tests)
-        inverted = InvertedTests(before_s=before_s)
-        named = (
-            (command, inverted.add(str(number), command.command, verdict, split.judges, command.cwd))
-            for number, command in enumerate(self._commands)
+        proving, signed = frozenset(judged.verdict.proving), judged.split.signed_files
+        earlier = tuple(
+            test
+            for test in sorted(judged.verified.tree_result.passing(is_silent=False) - proving)
+            if results.base.tests.get(test) == PASSED and not is_in(test, signed)
         )
-        commands = tuple(replace(command, command=text) for command, text in named if text is not None)
-        if not tests or not commands:
-            return ()
-        run = self._in_altered(sandbox, commands, "inverted-tests", inverted, before_s, inverted.files)
-        return inverted.passing(tests, run.tree_result)
+        return replace(judged, weakened=self._altered_runs(self._context).weakened(earlier, seen))
 
-    def with_repeats(
-        self, split: SplitWork, results: CommandResults, verdict: CommandVerdict, base: TestRun
-    ) -> CommandResults:
+    def altered(self, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        """What became of the tests when their own expectations, or the functions of the work, were altered."""
+        seen = self._inverted_run() if verdict.by_earlier_tests is not None else None
+        return self._altered_runs(self._context).outcome(verdict, verified, seen)
+
+    def invert_earlier_tests(self, cancellation: Cancellation) -> InvertedRun | None:
+        """Run all tests of the base on the work with changed expectations."""
+        return self._altered_runs(replace(self._context, cancellation=cancellation)).invert_earlier_tests()
+
+    def _inverted_run(self) -> InvertedRun | None:
+        """The same run, which perhaps has begun already; None without tests that can be inverted."""
+        if not self._inverted:
+            begun = self._ahead.take()
+            self._inverted.append(begun or self.invert_earlier_tests(self._context.cancellation))
+        return self._inverted[0]
+
+    def _altered_runs(self, context: WorkerContext) -> AlteredRuns:
+        if self._base is None:
+            raise LookupError(self.loop.loop_id)  # the base is still running
+        runs = CommandRuns(
+            loop=self.loop, context=context, commands=self._commands, without=self._without, more=self._more,
+            can_select=self._can_select, whole=self.split.whole,
+        )  # fmt: skip
+        return AlteredRuns(runs.run_altered, self._commands, self.split, self._base)
+
+    def with_repeats(self, results: CommandResults, verdict: CommandVerdict, base: TestRun) -> CommandResults:
         """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""
         if not may_be_flaky(results, verdict):
             return results
         # New tests are not on the base.
         known = [test for test in (*verdict.doubtful, *verdict.proving) if results.base.has(test)]
         only = files_of(known) if self._can_select else ()
-        again = tests_on_base_again(self._loop, self._context, split.whole, self._commands, base, only)
+        split = self.split
+        again = tests_on_base_again(self.loop, self._context, split.whole, self._commands, base, only)
         self._ran.recalled += [run.run_id for run in again]
         runs = (base.tree_result, *(run.tree_result for run in again))
         results = replace(results, flaky=flaky_tests(runs), unstable=unstable_tests(runs))
@@ -308,81 +354,3 @@ class _Runs:
             return results
         tree = split.verified if split.without_new_tests is None else split.without_new_tests
         return replace(results, repeated=tuple(self.on(tree, _AGAIN).tree_result for _ in range(REPEATS)))
-
-    def altered(self, split: SplitWork, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
-        """What became of the tests when their own expectations, or the functions of the work, were altered."""
-        return worst([self._altered_on(split, tree, part, verified) for tree, part in control_trees(split, verdict)])
-
-    def _altered_on(self, split: SplitWork, tree: Tree, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
-        inverted = self._inverted(split, tree, verdict, verified)
-        if verdict.grade is not Grade.COMMAND or inverted is ControlOutcome.PASSED:
-            return inverted
-        raising = self._raising(split, tree, verified)
-        return inverted if raising is ControlOutcome.UNALTERED else raising
-
-    def _inverted(self, split: SplitWork, tree: Tree, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
-        before_s = verified.duration_ms / 1000
-        inverted, judges = InvertedTests(before_s=before_s), (*split.judges, *split.new_tests)
-        commands = {
-            str(number): inverted.add(str(number), command.command, verdict, judges, command.cwd)
-            for number, command in enumerate(self._commands)
-        }
-        changed = tuple(
-            replace(command, command=text)
-            for command, text in zip(self._commands, commands.values(), strict=True)
-            if text is not None
-        )
-        if not changed:
-            return ControlOutcome.UNALTERED
-        run = self._on_altered(tree, changed, "inverted-tests", inverted, before_s, inverted.files)
-        if self._can_select and run.ended and not all(map(run.reports_on, inverted.files)):
-            # A file without a result says nothing: perhaps the command does not let it be run by itself.
-            run = self._on_altered(tree, changed, "inverted-tests", inverted, before_s)
-        outcomes = {inverted.outcome(name, run.tree_result, verdict) for name in commands}
-        while again := inverted.again():
-            changed = tuple(replace(self._commands[int(name)], command=text) for name, text in again.items())
-            run = self._on_altered(tree, changed, "inverted-tests", inverted, before_s)
-            outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
-        return worst(outcomes)
-
-    def _raising(self, split: SplitWork, tree: Tree, verified: TestRun) -> ControlOutcome:
-        """What a command without a report does when the changed functions raise."""
-        files = raising_files(split.code)
-        if not files:
-            return ControlOutcome.UNALTERED
-        before_s, name = verified.duration_ms / 1000, "raising-functions"
-        if not self._on_altered(tree, self._commands, name, AlteredFiles(files), before_s).exited_with_0:
-            return ControlOutcome.FAILED
-        # A check of data or documents does not need the functions: it passes with those of the base, too.
-        restored = AlteredFiles(files, restores=True)
-        if self._on_altered(tree, self._commands, name, restored, before_s).exited_with_0:
-            return ControlOutcome.UNALTERED
-        return ControlOutcome.PASSED
-
-    def _on_altered(
-        self,
-        tree: Tree,
-        commands: tuple[TestCommand, ...],
-        name: str,
-        observer: Observer,
-        before_s: float,
-        only: tuple[str, ...] = (),
-    ) -> TestRun:
-        sandbox = with_work(self._context.request(), tree, self._progress)
-        return self._in_altered(sandbox, commands, name, observer, before_s, only)
-
-    def _in_altered(
-        self,
-        sandbox: SandboxRequest,
-        commands: tuple[TestCommand, ...],
-        name: str,
-        observer: Observer,
-        before_s: float,
-        only: tuple[str, ...],
-    ) -> TestRun:
-        loop, context = self._loop, self._context
-        limit_s = longest_s(before_s)
-        more = replace(self._more, control=name, only=only if self._can_select else ())
-        return run_tests(
-            loop, context, sandbox, commands, name, self._without, inside=observer, longest_s=limit_s, more=more
-        )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.known_results import REPEATS, came_to_its_end, key_on_tree, recall, repeated_key
+from loopwright.evidence.known_results import REPEATS, key_on_tree, recall, repeated_key
 from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.evidence.store import RunOrigin
 from loopwright.judging.globs import matches
@@ -19,11 +19,12 @@ from loopwright.kernel.digest import digest_of
 from loopwright.loop import events as e
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
+from loopwright.loop.inverted_tests import longest_s
 from loopwright.loop.model import Hold, Loop, Spent, Tree
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.test_runs import TestRun, report_of, with_silent_commands
 from loopwright.loop.worker_context import WORKER, WorkerContext
-from loopwright.loop.worker_sandbox import base_sandbox
+from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.request import Finished, Observer, RunRequest
 from loopwright.runner.result_key import JudgingCommand, dependencies_of
@@ -53,6 +54,59 @@ class MoreOfRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _NOTHING_KNOWN = MoreOfRun()
+
+
+class CommandRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """How the test commands run on each tree that is compared with the base."""
+
+    loop: Loop
+    context: WorkerContext
+    commands: tuple[TestCommand, ...]
+    without: frozenset[str]
+    more: MoreOfRun
+    can_select: bool
+    # The whole work: it knows the base.
+    whole: Tree
+
+    def run_altered(
+        self,
+        tree: Tree | None,
+        control: str,
+        observer: Observer,
+        *,
+        before_s: float,
+        only: tuple[str, ...] = (),
+        commands: tuple[TestCommand, ...] | None = None,
+    ) -> TestRun:
+        """Run the commands on a tree with something altered; None is the base, on which an earlier run counts, too."""
+        runs = self if commands is None else msgspec.structs.replace(self, commands=commands)
+        only = only if self.can_select else ()
+        more = msgspec.structs.replace(self.more, control=control, only=only)
+        return runs.on_base(more, observer, before_s) if tree is None else runs.on_work(tree, more, observer, before_s)
+
+    def on_work(self, tree: Tree, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
+        """Run the commands on a tree of the work."""
+        sandbox = with_work(self.context.request(), tree, self.context.progress(self.loop))
+        return self._run(sandbox, more, observer, before_s)
+
+    def on_base(self, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
+        """Run the commands on the loop's base; an earlier run counts if one is known."""
+        context = self.context
+        sandbox = base_sandbox(context.request(), self.whole, context.progress(self.loop))
+        usual = _dependencies(context, sandbox, self.commands, self.without)
+        depends_on = digest_of([usual, more.control, *more.only])
+        known = _recalled(self.loop, context, depends_on, self.whole, len(self.commands), self.without)
+        run = known or self._run(sandbox, msgspec.structs.replace(more, depends_on=depends_on), observer, before_s)
+        if all(map(run.reports_on, more.only)):
+            return run
+        # Perhaps the command does not let a file run by itself.
+        return self.on_base(msgspec.structs.replace(more, only=()), observer, before_s)
+
+    def _run(self, sandbox: SandboxRequest, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
+        return run_tests(
+            self.loop, self.context, sandbox, self.commands, more.control, self.without,
+            inside=observer, longest_s=longest_s(before_s), more=more,
+        )  # fmt: skip
 
 
 def run_tests(
@@ -94,7 +148,7 @@ def _test_run(evidence: Evidence, folder: Path, without: frozenset[str], reports
     return TestRun(
         run_id=evidence.run_id,
         exited_with_0=bool(steps) and all(step.outcome == "passed" for step in steps),
-        ended=bool(steps) and all(map(came_to_its_end, steps)),
+        ended=bool(steps) and all(step.came_to_its_end for step in steps),
         results=report.results,
         gaps=report.gaps,
         runners=report.runners,

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.known_results import came_to_its_end
 from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.verdict import CommandVerdict, Grade
@@ -109,7 +108,7 @@ class AlteredChecks:
             return dict.fromkeys(commands, ControlOutcome.UNALTERED)
         only = inverted.files if can_select(judged.evidence) else ()
         evidence = self._run(changed, _INVERTED, inverted, only).evidence
-        if len(reported(evidence, only)) < len(only) and all(map(came_to_its_end, evidence.steps)):
+        if len(reported(evidence, only)) < len(only) and all(step.came_to_its_end for step in evidence.steps):
             # A file without a result says nothing: perhaps a command does not let it be run by itself.
             evidence = self._run(changed, _INVERTED, inverted).evidence
         self._inverted_runs = dict.fromkeys(commands, evidence.run_id)

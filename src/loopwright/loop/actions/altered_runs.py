@@ -1,0 +1,143 @@
+"""Runs the test commands with changed tests, or with changed functions of the work: what still passes can't fail."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.same_tests import new_name, old_name
+from loopwright.judging.verdict import FAILED, CommandVerdict, Grade
+from loopwright.loop.altered_files import AlteredFiles, raising_files
+from loopwright.loop.inverted_tests import InvertedTests
+from loopwright.loop.model import Tree
+from loopwright.loop.split_work import SplitWork, control_trees
+from loopwright.loop.test_runs import TestRun, files_of
+from loopwright.runner.request import Observer
+from loopwright.workspace.settings_model import TestCommand
+
+_INVERTED, _RAISING = "inverted-tests", "raising-functions"
+
+
+class RunAltered(Protocol):
+    """Runs the test commands on a tree with something altered; None is the base."""
+
+    def __call__(
+        self,
+        tree: Tree | None,
+        control: str,
+        observer: Observer,
+        *,
+        before_s: float,
+        only: tuple[str, ...] = (),
+        commands: tuple[TestCommand, ...] | None = None,
+    ) -> TestRun:
+        """The run. `only` are the test files that matter; None: the commands as they are."""
+        ...
+
+
+class InvertedRun(msgspec.Struct, frozen=True):
+    """A run of all earlier tests with changed expectations."""
+
+    inverted: InvertedTests
+    run: TestRun
+
+    def tells_about(self, verdict: CommandVerdict) -> bool:
+        """Whether the run has a result for each test that proves something."""
+        tests = self.run.tree_result.tests
+        return bool(verdict.proving) and all(test in tests and self.inverted.includes(test) for test in verdict.proving)
+
+
+class AlteredRuns:
+    """Runs the commands on the trees of one work, with something altered."""
+
+    def __init__(self, run: RunAltered, commands: tuple[TestCommand, ...], split: SplitWork, base: TestRun) -> None:
+        self._run = run
+        self._commands = commands
+        self._split = split
+        self._base = base
+        self._base_s = base.duration_ms / 1000
+        # New tests could switch the control of earlier tests off.
+        self._earlier_tree = split.without_new_tests or split.verified
+
+    def invert_earlier_tests(self) -> InvertedRun | None:
+        """Run all tests of the base on the work with changed expectations; None if none of them names its file."""
+        tests = tuple(new_name(test, self._split.names) for test in self._base.tree_result.tests)
+        return self._invert(self._earlier_tree, tests)
+
+    def weakened(self, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
+        """Those of the earlier tests that could fail before the work, and can't fail now."""
+        suspicious = seen.inverted.passing(tests, seen.run.tree_result)
+        # On the base a moved test has its old name.
+        old_names = {test: old_name(test, self._split.names) for test in suspicious}
+        old_tests = tuple(old_names.values())
+        on_base = self._invert(None, old_tests, only=files_of(old_tests))
+        statuses = on_base.run.tree_result.tests if on_base is not None else {}
+        left = tuple(test for test, old in old_names.items() if statuses.get(old) == FAILED)
+        # Other runs at the same time may have disturbed the first one.
+        again = self._invert(self._earlier_tree, left, only=files_of(left))
+        return again.inverted.passing(left, again.run.tree_result) if again is not None else ()
+
+    def outcome(self, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None) -> ControlOutcome:
+        """What became of the tests that prove something when their expectations, or the work, were altered."""
+        parts = control_trees(self._split, verdict)
+        return worst([self._outcome_on(tree, part, verified, seen) for tree, part in parts])
+
+    def _outcome_on(
+        self, tree: Tree, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None
+    ) -> ControlOutcome:
+        if seen is not None and tree.tree == self._earlier_tree.tree and seen.tells_about(verdict):
+            names = map(str, range(len(self._commands)))
+            return worst([seen.inverted.outcome(name, seen.run.tree_result, verdict) for name in names])
+        inverted = self._inverted(tree, verdict, verified)
+        if verdict.grade is not Grade.COMMAND or inverted is ControlOutcome.PASSED:
+            return inverted
+        raising = self._raising(tree, verified)
+        return inverted if raising is ControlOutcome.UNALTERED else raising
+
+    def _inverted(self, tree: Tree, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        before_s, commands = verified.duration_ms / 1000, self._commands
+        inverted, judges = InvertedTests(before_s=before_s), (*self._split.judges, *self._split.new_tests)
+        texts = {
+            str(number): inverted.add(str(number), command.command, verdict, judges, command.cwd)
+            for number, command in enumerate(commands)
+        }
+        changed = tuple(
+            replace(command, command=text)
+            for command, text in zip(commands, texts.values(), strict=True)
+            if text is not None
+        )
+        if not changed:
+            return ControlOutcome.UNALTERED
+        run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=inverted.files)
+        if self._base.can_select and run.ended and not all(map(run.reports_on, inverted.files)):
+            # A file without a result says nothing: perhaps the command does not let it be run by itself.
+            run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed)
+        outcomes = {inverted.outcome(name, run.tree_result, verdict) for name in texts}
+        while again := inverted.again():
+            changed = tuple(replace(commands[int(name)], command=text) for name, text in again.items())
+            run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed)
+            outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
+        return worst(outcomes)
+
+    def _raising(self, tree: Tree, verified: TestRun) -> ControlOutcome:
+        """What a command without a report does when the changed functions raise."""
+        files, before_s = raising_files(self._split.code), verified.duration_ms / 1000
+        if not files:
+            return ControlOutcome.UNALTERED
+        if not self._run(tree, _RAISING, AlteredFiles(files), before_s=before_s).exited_with_0:
+            return ControlOutcome.FAILED
+        # A check of data or documents does not need the functions: it passes with those of the base, too.
+        if self._run(tree, _RAISING, AlteredFiles(files, restores=True), before_s=before_s).exited_with_0:
+            return ControlOutcome.UNALTERED
+        return ControlOutcome.PASSED
+
+    def _invert(self, tree: Tree | None, tests: tuple[str, ...], only: tuple[str, ...] = ()) -> InvertedRun | None:
+        """Run these tests with changed expectations; None if none of them names its file."""
+        inverted = InvertedTests(before_s=self._base_s)
+        named = [inverted.add_tests(str(number), tests, self._split.judges) for number in range(len(self._commands))]
+        if not any(named):
+            return None
+        return InvertedRun(inverted, self._run(tree, _INVERTED, inverted, before_s=self._base_s, only=only))
