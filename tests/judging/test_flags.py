@@ -264,6 +264,9 @@ process.env["VI" + "TEST"]
 Object.keys(process.env).some(k => k.startsWith("JEST"))
 process.env.npm_lifecycle_event
 process.execArgv
+new Error().stack.split("\\n")
+(new TypeError("x")).stack
+Error().stack
 fs.readdirSync(".")
 glob("**/*.js")
 (0, eval)(code)

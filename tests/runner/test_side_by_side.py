@@ -95,6 +95,6 @@ def test_work_ahead_that_is_not_needed_is_stopped_and_the_other_work_goes_on(fre
         ahead.offer(work)
         begun.wait(60)
         ahead.stop()
-        assert reasons == ["not needed"]
+        assert reasons == ["over"]
         assert ahead.take() is None
     assert cancellation.reason is None

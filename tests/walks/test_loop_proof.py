@@ -149,8 +149,22 @@ def test_the_only_script_of_a_project_is_its_product_though_the_test_sources_it(
             f"{sys.executable} -m ruff check -q --no-cache .",
             ".gitignore",
         ),
+        (
+            {
+                "app/hello.py": "print('hi')\n",
+                "app/expected.txt": "hello\n",
+                "check.sh": "python3 app/hello.py | diff - app/expected.txt\n",
+            },
+            "echo hi > app/expected.txt",
+            "sh check.sh",
+            "app/expected.txt",
+        ),
     ],
-    ids=["a folder of tests with another name", "an ignore file that a linter reads"],
+    ids=[
+        "a folder of tests with another name",
+        "an ignore file that a linter reads",
+        "a file of the source with which a check compares",
+    ],
 )
 def test_a_loop_cannot_pass_by_changing_what_decides_without_a_name_of_tests(loops, files, work, command, hidden):
     loops.configure([{"role": "builder", "run": work}])

@@ -149,7 +149,8 @@ def split_work(
         changes = tuple(_changes(judge, tree))
         contents, commands = _Contents(judge, changes), judging_commands(settings, plan)
         parts = _by_part(changes, scope, base.facts(scope))
-        sorter = ChangeSorter(judge, tree.base_tree, scope, tuple(command for command, _ in commands), contents.read)
+        expected, texts = _expected_files(base, commands), tuple(command for command, _ in commands)
+        sorter = ChangeSorter(judge, tree.base_tree, scope, texts, contents.read, expected)
         found = sorter.sort(parts, sign_doubtful=sign_doubtful)
         parts, new_tests = found.parts, found.parts[FilePart.NEW_TEST]
         protected = [(change, _protected(change, scope, found.tests)) for change in parts[FilePart.PROTECTED]]
@@ -174,7 +175,7 @@ def split_work(
             names=found.names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
-            flags=tuple(_flags(base, scope, code, _expected_files(base, commands) - _all_paths(changes))),
+            flags=tuple(_flags(base, scope, code, expected - _all_paths(changes))),
             scope=scope,
         )
 

@@ -43,12 +43,15 @@ class ChangeSorter:
         scope: WorkScope,
         commands: tuple[str, ...],
         read: Callable[[TreeEntry], bytes],
+        expected: frozenset[str] = frozenset(),
     ) -> None:
+        """`expected` are files with which a command compares a result."""
         self._judge = judge
         self._base_tree = base_tree
         self._scope = scope
         self._commands = commands
         self._read_whole = read
+        self._expected = expected
 
     def sort(self, parts: dict[FilePart, list[FileChange]], *, sign_doubtful: bool) -> SortedChanges:
         """The same changes, sorted further. `sign_doubtful`: doubtful changes are protected changes, too."""
@@ -97,9 +100,11 @@ class ChangeSorter:
 
     def _changes_inline_tests(self, change: FileChange) -> bool:
         before, after = change.before, change.after
-        if before is None or after is None or kind_of(change.path) not in _WITH_INLINE_TESTS:
-            return False
         if self._scope.is_named(change.path):
+            return False
+        if change.path in self._expected:
+            return True
+        if before is None or after is None or kind_of(change.path) not in _WITH_INLINE_TESTS:
             return False
         old = self._read(before)
         is_run = any(names_a_file(command, change.path) for command in self._commands)

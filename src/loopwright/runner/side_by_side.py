@@ -68,7 +68,7 @@ class WorkAhead(Generic[_A]):
         cancellation = self._stack.enter_context(self._cancellation.nested())
         pool = self._stack.enter_context(ThreadPoolExecutor(1, "work-ahead"))
         # The last one in is the first one out: the pool waits for work that was told to stop.
-        self._stack.callback(cancellation.request, "not needed")
+        self._stack.callback(cancellation.request, "over")
         if at_once:
             self._begun.set()
         self._future = pool.submit(self._run, work, cancellation)

@@ -182,6 +182,15 @@ class _Finder:
             yield alters_runtime(name, line, name)
         elif _READS.fullmatch(name) or (name in _TEST_GLOBALS and self._text(node, "object") in _GLOBAL_OBJECTS):
             yield reads_program(self._source.text(node), line)
+        elif self._text(node, "property") == "stack" and self._makes_error(field(node, "object")):
+            yield reads_program(self._source.text(node), line)
+
+    def _makes_error(self, node: Node | None) -> bool:
+        """`new Error().stack` tells who called; the stack of an error that was caught is for a log."""
+        made = unwrapped(node) if node is not None else None
+        if made is None or made.type not in {"new_expression", "call_expression"}:
+            return False
+        return self._names.origin(field(made, "constructor") or field(made, "function")).endswith("Error")
 
     def _signs_of_change(self, target: Node | None, change: Node, line: int) -> Iterator[Sign]:
         """The change of something that the test runner uses, too."""
