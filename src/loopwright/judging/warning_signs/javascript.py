@@ -180,14 +180,16 @@ class _Finder:
             yield from judge_variables(name.removeprefix("process.env."), line)
         elif _RUNTIME.fullmatch(name):
             yield alters_runtime(name, line, name)
-        elif _READS.fullmatch(name) or (name in _TEST_GLOBALS and self._text(node, "object") in _GLOBAL_OBJECTS):
-            yield reads_program(self._source.text(node), line)
-        elif self._text(node, "property") == "stack" and self._makes_error(field(node, "object")):
+        elif _READS.fullmatch(name) or self._names_test(node, name) or self._reads_stack(node):
             yield reads_program(self._source.text(node), line)
 
-    def _makes_error(self, node: Node | None) -> bool:
+    def _names_test(self, node: Node, name: str) -> bool:
+        return name in _TEST_GLOBALS and self._text(node, "object") in _GLOBAL_OBJECTS
+
+    def _reads_stack(self, node: Node) -> bool:
         """`new Error().stack` tells who called; the stack of an error that was caught is for a log."""
-        made = unwrapped(node) if node is not None else None
+        owner = field(node, "object") if self._text(node, "property") == "stack" else None
+        made = unwrapped(owner) if owner is not None else None
         if made is None or made.type not in {"new_expression", "call_expression"}:
             return False
         return self._names.origin(field(made, "constructor") or field(made, "function")).endswith("Error")
