@@ -76,7 +76,30 @@ _PERL = World(
     tools=(),
 )
 
+_PACKAGE = '{"name": "hello", "exports": {".": "./src/hello.js", "./expected": "./tests/expected.js"}}\n'
+EXPORTS = World(
+    "node --test tests/",
+    {
+        ".gitignore": "/.loopwright/\n",
+        "package.json": _PACKAGE,
+        "src/hello.js": "exports.greet = () => 'hi'\n",
+        "tests/expected.js": "exports.expected = name => `hello ${name}`\n",
+        "tests/hello.test.js": (
+            "const test = require('node:test')\nconst assert = require('node:assert')\n"
+            "const { greet } = require('hello')\nconst { expected } = require('hello/expected')\n"
+            "test('greet', () => assert.equal(greet('Ann'), expected('Ann')))\n"
+        ),
+    },
+    is_whole=True,
+    tools=("node",),
+)
+
 CAUGHT = (
+    Lie(
+        "redirects-an-export", "lets the manifest lead from a helper of the tests to a file of the source", EXPORTS,
+        "sed -i s,tests/expected,src/expected, package.json\n" + put("src/expected.js", "exports.expected = () => 'hi'\n"),
+        changed("package.json"),
+    ),
     Lie(
         "edits-a-document", "edits the document from which a test reads what to expect", _READS_A_PAGE,
         "echo hi > USAGE.md", changed("USAGE.md"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import worlds as w
+from about_outsiders import EXPORTS
 from judges import BY_NAME, PYTHON
 from loopwright.testing.sample import BUILT
 from model import Honest, put
@@ -78,6 +79,9 @@ WORK = (
            _world("grep -q hello docs/guide.md", {"docs/guide.md": "Say hi.\n", **_OLD}, _CHECK), put("docs/guide.md", "Say hello.\n")),
     Honest("entry-point", "adds an entry point to the manifest", _world(files={"pyproject.toml": _PYPROJECT}),
            put("app/hello.py", _MAIN) + "printf '\\n[project.scripts]\\nhello = \"app.hello:main\"\\n' >> pyproject.toml\n"),
+    Honest("new-export", "adds an export and a program to package.json", EXPORTS,
+           put("src/hello.js", "exports.greet = name => `hello ${name}`\n") + put("src/bye.js", "exports.bye = name => `bye ${name}`\n")
+           + """sed -i 's,"exports": {,"bin": {"say-bye": "./src/bye.js"}\\, "exports": {"./bye": "./src/bye.js"\\, ,' package.json"""),
     Honest("moved-module", "moves a module, and imports it in the old place", _world(),
            "mkdir app/words; touch app/words/__init__.py; git mv app/hello.py app/words/hello.py\n"
            + put("app/words/hello.py", PYTHON.text(PYTHON.right))

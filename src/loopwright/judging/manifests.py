@@ -1,7 +1,8 @@
-"""The parts of manifests that steer no test or check: dependencies, entry points and descriptions. Pure.
+"""The parts of manifests that steer no test or check: dependencies, new entry points and descriptions. Pure.
 
-The rest of a manifest counts: an unknown key may steer a test runner. So does a dependency that is not by name and
-version, which could put any code in the place of a test runner, and a script with the name of a command.
+The rest of a manifest counts: an unknown key may steer a test runner, and an entry point that leads elsewhere steers
+what tests import. So does a dependency that is not by name and version, which could put any code in the place of a
+test runner, and a script with the name of a command.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from loopwright.judging.entry_points import without_new_entry_points
+
 _Tree = Mapping[str, Any]
 # Paths of keys that are free, as tuples. "*" stands for any one key that names no plug-in and no command. "@" stands
 # for dependencies: those by name and version are free.
@@ -23,29 +26,24 @@ _DESCRIPTIONS = (
 _PYPROJECT = (
     *(("project", key) for key in _DESCRIPTIONS),
     ("project", "dependencies", "@"), ("project", "optional-dependencies", "@"), ("project", "requires-python"),
-    ("project", "scripts", "*"), ("project", "gui-scripts", "*"), ("project", "entry-points", "*"),
     ("dependency-groups", "@"),
     *(("tool", "poetry", key) for key in _DESCRIPTIONS),
     ("tool", "poetry", "dependencies", "@"), ("tool", "poetry", "dev-dependencies", "@"), ("tool", "poetry", "extras"),
-    ("tool", "poetry", "group", "*", "dependencies", "@"), ("tool", "poetry", "scripts", "*"),
+    ("tool", "poetry", "group", "*", "dependencies", "@"),
     ("tool", "pdm", "dev-dependencies", "@"), ("tool", "uv", "dev-dependencies", "@"),
 )  # fmt: skip
 _PACKAGE = (
     *((key,) for key in _DESCRIPTIONS),
-    *((key,) for key in ("author", "contributors", "bugs", "funding", "files", "private", "name")),
+    *((key,) for key in ("author", "contributors", "bugs", "funding", "files", "private")),
     *((key, "@") for key in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")),
-    *((key,) for key in ("bin", "main", "module", "types", "typings", "exports", "browser")),
 )
 _CARGO = (
     *(("package", key) for key in _DESCRIPTIONS),
     *((key, "@") for key in ("dependencies", "dev-dependencies", "build-dependencies")),
-    *((key,) for key in ("bin", "features")),
 )
 _SETUP_CFG = (
     *(("metadata", key) for key in (*_DESCRIPTIONS, "url", "author", "author_email", "long_description")),
     ("options", "install_requires", "@"), ("options", "python_requires"), ("options.extras_require", "@"),
-    ("options.entry_points", "console_scripts", "*"), ("options.entry_points", "gui_scripts", "*"),
-    ("options.entry_points", "*"),
 )  # fmt: skip
 # Entry points that a test runner loads as plug-ins.
 _PLUGINS = re.compile(r"pytest\d*|nose.*|tox.*|coverage.*|hypothesis.*")
@@ -65,8 +63,7 @@ _BY_NAME = re.compile(
     rf"(?:{_ARCHIVE}[A-Za-z0-9][\w.-]* ?(?:\[[\w,. -]*\])? ?{_VERSIONS}(?:;(?:(?! -)[^#\\])*)?)?"
     r"(?: ?--hash=\w+:[0-9a-f]+)*(?: \\)? ?(?:#.*)?"
 )
-_LINES = ("install_requires", "console_scripts", "gui_scripts")
-_SCRIPTS = ("console_scripts", "gui_scripts")
+_ENTRY_POINTS = "options.entry_points"
 
 Versions = Callable[[], tuple[bytes, bytes]]
 IsCommand = Callable[[str], bool]
@@ -79,8 +76,14 @@ def same_without_free_parts(path: str, read: Versions, is_command: IsCommand) ->
     if known is None:
         return False
     free, parse = known
+
+    def is_plain(key: str) -> bool:
+        return not _PLUGINS.fullmatch(key) and not is_command(key)
+
     try:
-        before, after = (_without(parse(data.decode()), free, is_command) for data in read())
+        documents = [parse(data.decode()) for data in read()]
+        parts = without_new_entry_points(name, documents[0], documents[1], is_plain)
+        before, after = (_without(document, free, is_plain) for document in parts)
     except (ValueError, configparser.Error, AttributeError, TypeError, RecursionError):
         return False
     return before == after
@@ -89,16 +92,15 @@ def same_without_free_parts(path: str, read: Versions, is_command: IsCommand) ->
 def _setup_cfg(text: str) -> _Tree:
     reader = configparser.RawConfigParser(strict=False)
     reader.read_string(text)
-    return {
-        name: {key: _lines(key, value) if key in _LINES else value for key, value in reader[name].items()}
-        for name in reader.sections()
-    }
+    return {name: {key: _value(name, key, value) for key, value in reader[name].items()} for name in reader.sections()}
 
 
-def _lines(key: str, value: str) -> object:
-    """A value of several lines: a list, or a table of scripts."""
+def _value(section: str, key: str, value: str) -> object:
+    """A value of several lines: a list, or a table of entry points."""
     lines = [line.strip() for line in value.splitlines() if line.strip()]
-    return dict(_pair(line) for line in lines) if key in _SCRIPTS else lines
+    if section == _ENTRY_POINTS:
+        return dict(_pair(line) for line in lines)
+    return lines if key == "install_requires" else value
 
 
 def _pair(line: str) -> tuple[str, str]:
@@ -130,17 +132,16 @@ _MANIFESTS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[str], _Tree]]
 }
 
 
-def _without(document: _Tree, free: tuple[tuple[str, ...], ...], is_command: IsCommand) -> dict[str, Any]:
+def _without(document: _Tree, free: tuple[tuple[str, ...], ...], is_plain: IsCommand) -> dict[str, Any]:
     """The document without the free keys. A table that has only free keys counts as absent."""
     kept: dict[str, Any] = {}
     for key, value in document.items():
-        is_plain = not _PLUGINS.fullmatch(key) and not is_command(key)
-        below = tuple(rest[1:] for rest in free if rest[0] == key or (rest[0] == "*" and is_plain))
+        below = tuple(rest[1:] for rest in free if rest[0] == key or (rest[0] == "*" and is_plain(key)))
         # A longer path says more about the table than the "*" above it.
         deeper = tuple(filter(None, below)) if isinstance(value, Mapping) else ()
         if below and not deeper and ("@",) not in below:
             continue
-        rest = _addresses(value) if ("@",) in below else _without(value, deeper, is_command) if deeper else value
+        rest = _addresses(value) if ("@",) in below else _without(value, deeper, is_plain) if deeper else value
         if rest or rest == value:
             kept[key] = rest
     return kept
