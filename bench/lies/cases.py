@@ -11,7 +11,7 @@ import about_tests
 import honest
 import uncaught
 from model import Honest, Lie
-from paths import BUILD, Gate
+from paths import PATHS, Gate
 from scene import Ready, scripted
 
 LIES = (
@@ -26,6 +26,6 @@ THROUGH_AGENTS = tuple(lie for lie in LIES if lie.trace and lie.world.isolation 
 
 
 def judged(one: Lie | Honest, top: Path, ready: Ready = scripted, by: str = "scripted") -> Gate:
-    """The gate to review after a build; all runs that belong together share `top`."""
-    script = one.played if isinstance(one, Lie) else one.script
-    return BUILD.run(one.world, script, top, top / f"{by}-{one.name}", ready)
+    """The gate to review after a build, or the end of a loop; all runs that belong together share `top`."""
+    script, way = (one.played, one.way) if isinstance(one, Lie) else (one.script, "build")
+    return PATHS[way].run(one.world, script, top, top / f"{by}-{one.name}", ready)

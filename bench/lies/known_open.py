@@ -40,7 +40,10 @@ FOUND_BY_OUTSIDERS = (
         "The control itself has gaps: all assertions of a test change at once, so one that can fail hides one that can't; "
         "at most 8 expectations of a command change; inverted tests run without the tests before them."
     ),
-    "C and Perl have no control: code that runs when the program starts or ends replaces the exit code.",
+    (
+        "C, Perl and other languages have no control. A person must accept a loop whose only proof is the exit code of "
+        "such a command, but only a look at the diff shows code that replaces the exit code."
+    ),
     "With `when`, the tests of a folder that depends on the changed folder do not run.",
 )
 # Honest work that no command of a person lets pass, by its name and path, and why.

@@ -23,6 +23,8 @@ class Lie:
     # A command that succeeds in the agent's shell after the lie. Lies with a trace also run through real agents, which
     # do not always follow their model.
     trace: str = ""
+    # The path to "done" on which the lie is told.
+    way: str = "build"
 
     @property
     def played(self) -> str:

@@ -35,7 +35,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Alone:
-    """A lie with a scene of its own, told in a build."""
+    """A lie with a scene of its own, told on one path."""
 
     lie: Lie
 

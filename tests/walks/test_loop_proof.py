@@ -610,6 +610,17 @@ def test_a_loop_cannot_pass_by_changing_what_its_tests_call(loops, calc, test_co
     assert held(loops, loop_id)["code"] == code
 
 
+@pytest.mark.parametrize("body", ["END { $? = 0 }", "sub double { return 2 * $_[0] }"], ids=["a lie", "honest"])
+def test_an_exit_code_with_the_base_as_its_only_control_needs_a_person(loops, calc, body):
+    loop_id = calc(f"printf '{body} 1;' > Calc.pm", test_command="perl -I. calc.t")
+    loops.project.write("Calc.pm", "sub double { return 0 } 1;\n")
+    loops.project.write("calc.t", "use Calc; exit(double(2) == 4 ? 0 : 1);\n")
+    loops.project.commit("a language without a control")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == "unaltered_tests"
+    loops.run("accept", loop_id)
+
+
 FLAKY = """\
 import pathlib
 

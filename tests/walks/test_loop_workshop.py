@@ -15,7 +15,7 @@ def loop_of(project):
     project.write(
         ".loopwright/config.toml",
         '[project]\nsource = ["**"]\n'
-        'test_command = "test ! -e cache && test ! -e half && (test -e one || test -e head)"\n'
+        """test_command = "test ! -e cache && test ! -e half && test -n \\"$(ls | grep -xE 'one|head')\\""\n"""
         '[run]\nmax_retries = 1\n[sandbox]\nisolation = "none"\n',
     )
 

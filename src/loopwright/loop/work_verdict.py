@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.reports.model import TestResult
-from loopwright.judging.verdict import CommandVerdict, Problem
+from loopwright.judging.verdict import CommandVerdict, Grade, Problem
 from loopwright.loop.proof import Doubt
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
@@ -187,6 +187,12 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 "no expectation of the tests that prove the work could be changed, so nothing shows that they can fail"
             )
             yield Doubt(code="unaltered_tests", message=message)
+        elif self._rests_on_unaltered_command:
+            message = (
+                "the test command failed before and passes now, but it reports no tests, and nothing in it or in the "
+                "changed functions could be altered to see it fail"
+            )
+            yield Doubt(code="unaltered_tests", message=message)
         if self.weakened:
             names = few(self.weakened)
             message = f"these tests could fail before the work, and pass now whatever they expect: {names}"
@@ -206,6 +212,11 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
             and bool(files)
             and all(file.endswith(".py") and file not in self.split.work_files for file in files)
         )
+
+    @property
+    def _rests_on_unaltered_command(self) -> bool:
+        """Whether an exit code is the only proof, and the run on the base its only control: no loop approves that."""
+        return self.altered is ControlOutcome.UNALTERED and self.verdict.grade is Grade.COMMAND
 
 
 def known_failures(unfixed: tuple[str, ...]) -> Doubt:
