@@ -179,7 +179,7 @@ def test_a_loop_cannot_pass_by_changing_what_decides_without_a_name_of_tests(loo
 
 
 def test_a_person_can_accept_tests_that_failed_before_the_work_as_known_failures(loops, calc):
-    loop_id = calc(FIXED, more=("--max-iterations", "2"))
+    loop_id = calc(FIXED, test_command=UNITTEST, more=("--max-iterations", "2"))
     loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
     loops.project.commit("another test that fails")
     done = loops.run("start", loop_id, code=14)
@@ -204,7 +204,7 @@ def test_a_person_can_accept_tests_that_failed_before_the_work_as_known_failures
 )
 def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
     """One breaks a test that passed, and one proves nothing: there is nothing to accept."""
-    loop_id = calc(work, more=("--max-iterations", "2"))
+    loop_id = calc(work, test_command=UNITTEST, more=("--max-iterations", "2"))
     loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
     loops.project.commit("another test that fails")
     loops.run("start", loop_id, code=12)
@@ -219,7 +219,7 @@ def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
         (DELETED, SILENT, "changed_test_test_double.py", "test_double.py"),
         (WEAKENED, UNITTEST, "changed_test_test_double.py", "test_double.py"),
         (f"{FIXED}; {CONFTEST}", PYTEST, "protected_changes", "fail with them"),
-        (REFACTORED, PYTEST, "unproven", "no test failed before it and passes now"),
+        (REFACTORED, UNITTEST, "unproven", "no test failed before it and passes now"),
         (WEAKENED_SCRIPT, MAKE, "protected_changes", "judges/double.py"),
         (REWRITES, MAKE, "flagged", "changed files of the project while they ran: judges/double.py"),
     ],
@@ -244,11 +244,15 @@ def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command
 
 
 READS = """\
+import unittest
+
 import calc
 
 
-def test_double_as_the_manual_says():
-    assert f"double(2) is {calc.double(2)}" in open("README.md").read()
+class Tests(unittest.TestCase):
+    def test_double_as_the_manual_says(self):
+        with open("README.md") as manual:
+            self.assertIn(f"double(2) is {calc.double(2)}", manual.read())
 """
 
 
@@ -261,7 +265,7 @@ def test_double_as_the_manual_says():
     ids=["a document that a test reads", "another part of the document"],
 )
 def test_a_document_from_which_a_test_reads_what_to_expect_is_a_test(loops, calc, work, code):
-    loop_id = calc(work)
+    loop_id = calc(work, test_command=UNITTEST)
     loops.project.write("test_double.py", READS)
     loops.project.write("README.md", "double(2) is 4.\n")
     loops.project.commit("a test reads the manual")
@@ -272,27 +276,36 @@ def test_a_document_from_which_a_test_reads_what_to_expect_is_a_test(loops, calc
 
 CASES = """\
 import pathlib
+import unittest
 
 import calc
 
 
-def test_cases():
-    for case in pathlib.Path(__file__).parent.glob("cases/*.txt"):
-        number, result = map(int, case.read_text().split())
-        assert calc.double(number) == result
+class Tests(unittest.TestCase):
+    def test_cases(self):
+        for case in pathlib.Path(__file__).parent.glob("cases/*.txt"):
+            number, result = map(int, case.read_text().split())
+            self.assertEqual(calc.double(number), result)
 """
 FIXTURE = "import pytest\n\n\n@pytest.fixture\ndef wanted():\n    return {result}\n"
 ASKS = "import calc\n\n\ndef test_wanted(wanted):\n    assert calc.double(2) == wanted\n"
 
 
 @pytest.mark.parametrize(
-    ("work", "files"),
+    ("test_command", "work", "files"),
     [
         (
+            f"{UNITTEST} tests.test_cases",
             "git mv tests/cases/two.txt tests/two.txt",
-            {"tests/test_cases.py": CASES, "tests/cases/two.txt": "2 4\n", "tests/cases/zero.txt": "0 0\n"},
+            {
+                "tests/__init__.py": "",
+                "tests/test_cases.py": CASES,
+                "tests/cases/two.txt": "2 4\n",
+                "tests/cases/zero.txt": "0 0\n",
+            },
         ),
         (
+            f"{PYTEST} tests",
             "git mv tests/strict/test_wanted.py tests/test_wanted.py",
             {
                 "tests/strict/test_wanted.py": ASKS,
@@ -303,8 +316,8 @@ ASKS = "import calc\n\n\ndef test_wanted(wanted):\n    assert calc.double(2) == 
     ],
     ids=["data of a test", "a test, to other fixtures"],
 )
-def test_a_move_after_which_a_test_asks_for_less_is_a_change(loops, calc, work, files):
-    loop_id = calc(f"{work}; echo '# moved' >> calc.py", test_command=f"PYTHONPATH=. {PYTEST} tests")
+def test_a_move_after_which_a_test_asks_for_less_is_a_change(loops, calc, test_command, work, files):
+    loop_id = calc(f"{work}; echo '# moved' >> calc.py", test_command=test_command)
     for name, text in files.items():
         loops.project.write(name, text)
     loops.project.commit("more tests")
@@ -338,11 +351,10 @@ def test_a_new_test_does_not_run_when_earlier_tests_are_inverted(loops, calc, tm
 
 
 def test_tests_that_change_a_file_on_the_base_too_are_not_flagged(loops, calc):
-    loop_id = calc(FIXED)
+    loop_id = calc(FIXED, test_command=UNITTEST)
     loops.project.write("log.txt", "")
-    loops.project.write(
-        "test_log.py", "def test_log():\n    with open('log.txt', 'a') as log:\n        log.write('x')\n"
-    )
+    test = TEST.replace("self.assert", "print('x', file=open('log.txt', 'a')); self.assert")
+    loops.project.write("test_log.py", test.format(name="log", n=0, result=0))
     loops.project.commit("a test that writes a log")
     loops.run("start", loop_id)
 
@@ -468,7 +480,7 @@ def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_
 
 
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
-    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
+    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}", test_command=UNITTEST)
     loops.run("start", loop_id, code=14)
     kept = loops.project.run("gc", "--keep", "0", "--json").json()
     assert kept["runs"] == [], "a hold names its runs"
@@ -493,7 +505,7 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
 
 
 def test_a_hold_for_protected_changes_names_the_run_that_passes_and_the_run_that_fails(loops, calc):
-    loop_id = calc(WEAKENED)
+    loop_id = calc(WEAKENED, test_command=UNITTEST)
     loops.run("start", loop_id, code=14)
     message = held(loops, loop_id)["message"]
     found = re.search(r"test_double.py \(run (\S+) passes with them, run (\S+) fails without them\)", message)
@@ -526,7 +538,7 @@ def test_a_planner_cannot_plan_work_that_changes_nothing(loops):
 def test_each_task_needs_a_test_that_failed_before_it(loops, calc):
     halved = "printf 'def halve(n):\\n    return n // 2\\n' >> calc.py"
     tested = "sed 's/double(2), 4/halve(4), 2/; s/double/halve/' test_double.py > test_halve.py"
-    calc(FIXED, halved, tested)
+    calc(FIXED, halved, tested, test_command=UNITTEST)
     loop_id = loops.new("--task", "double doubles", "--task", "halve halves")
     loops.run("start", loop_id, code=14)
     hold = held(loops, loop_id, ("completed", "in_progress"))
@@ -544,7 +556,7 @@ def test_each_task_needs_a_test_that_failed_before_it(loops, calc):
 
 
 def test_a_task_that_a_person_marked_as_done_needs_no_proof(loops, calc):
-    calc(FIXED)
+    calc(FIXED, test_command=UNITTEST)
     loop_id = loops.new("--task", "double doubles", "--task", "tell the users")
     loops.run("task", "done", loop_id, "T-2")
     loops.run("start", loop_id)
@@ -581,7 +593,7 @@ def test_pytest_with_a_path_of_its_own_is_asked_for_junit_instead(loops, calc):
     ids=["code from data", "always equal", "ends the process"],
 )
 def test_a_loop_is_not_proven_by_tests_that_can_not_fail_or_by_code_that_ends_them(loops, calc, work, code):
-    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n")
+    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n", test_command=UNITTEST)
     loops.run("start", loop_id, code=14)
     assert held(loops, loop_id)["code"] == code
 
