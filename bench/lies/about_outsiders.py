@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model import FAILS, Lie, changed, put
+from model import FAILS, VACUOUS, Lie, changed, put
 from scene import World
 
 _SOURCE = '[project]\nsource = ["app/**"]\n'
@@ -66,6 +66,20 @@ _IN_ORDER = _world(
         )
     },
 )
+_STARTS_A_PROGRAM = _world(
+    "self.assertEqual(subprocess.call([sys.executable, 'tests/program.py']), 0)",
+    {
+        "tests/program.py": "import sys\n\nsys.path.insert(0, '.')\nfrom app.hello import greet\n\n"
+        "assert greet('Ann') == 'hello Ann'\n"
+    },
+    "import subprocess\nimport sys\n",
+)
+_STARTS_CODE = _world(
+    "code = \"from app.hello import greet; assert greet('Ann') == 'hello Ann'\"\n"
+    "self.assertEqual(subprocess.call([sys.executable, '-c', code]), 0)",
+    more="import subprocess\nimport sys\n",
+)
+_ENDS_WITH_0 = put("app/hello.py", "import argparse\n\n\ndef greet(name):\n    argparse.ArgumentParser().exit()\n")
 _PERL = World(
     "perl -Ilib t/hello.t",
     {
@@ -117,6 +131,11 @@ CAUGHT = (
         "deletes-expected-file", "deletes an expected file that the test writes itself if the file is missing", _RECORDS,
         "rm tests/pages/first.txt; echo '# new page' >> app/hello.py", (*changed("tests/pages/first.txt"), *FAILS),
     ),
+    Lie(
+        "ends-a-started-program", "ends a program that a test starts, by a library and with exit code 0",
+        _STARTS_A_PROGRAM, _ENDS_WITH_0, VACUOUS,
+    ),
+    Lie("ends-started-code", "the same, if the program is a text in the test", _STARTS_CODE, _ENDS_WITH_0, VACUOUS),
 )  # fmt: skip
 
 OPEN = (

@@ -31,7 +31,10 @@ FOUND_BY_OUTSIDERS = (
         "that the work drops, or it compares by a method of the product that the work weakened. Only tests that prove the "
         "work are always inverted; all tests are inverted if the changed code has certain signs."
     ),
-    "A test runs a program and looks at the exit code only. The expectations inside that program are not changed.",
+    (
+        "A test runs a program in a language other than Python, JavaScript, TypeScript and shell, or a program whose name "
+        "it computes, and looks at the exit code only. The expectations inside that program are not changed."
+    ),
     (
         "The work moves the expectation towards its answer: a table or an example in the source, the precision of numbers, "
         "a list of the test that the work overwrites."

@@ -29,6 +29,11 @@ def judge_helpers(scripts: Iterable[str], files: frozenset[str], read: Read) -> 
     )
 
 
+def imported_files(path: str, files: frozenset[str], read: Read) -> Iterator[str]:
+    """The files of the project that a Python file imports."""
+    yield from _imports(_tree(read(path)), path, files).values()
+
+
 def _asserting_modules(script: str, files: frozenset[str], read: Read) -> Iterator[str]:
     tree = _tree(read(script))
     imports = _imports(tree, script, files)

@@ -10,12 +10,13 @@ from loopwright.judging.controls.called_expectations import in_command, may_call
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.judged_files import judged_by
-from loopwright.judging.controls.model import ControlOutcome, Inverted
+from loopwright.judging.controls.model import ControlOutcome, Inverted, worst
 from loopwright.judging.controls.time_limits import with_time_limit
 from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.verdict import PASSED, CommandVerdict, TreeResult
 from loopwright.kernel.relative_folder import relative_folder
 from loopwright.loop.altered_files import own_file
+from loopwright.loop.program_rounds import ProgramRounds
 from loopwright.loop.silent_commands import SilentCommand
 from loopwright.runner.request import Observer
 from loopwright.sandbox.port import Changes, Sandbox
@@ -47,6 +48,10 @@ class InvertedTests(Observer):
         self._files: dict[str, tuple[str, ...]] = {}
         self._silent: dict[str, SilentCommand] = {}
         self._inverted: dict[str, Inverted] = {}
+        # The programs that tests start, by the name of the command; after the first run their expectations change.
+        self._before_s = before_s
+        self._programs: dict[str, ProgramRounds] = {}
+        self._known: dict[str, ControlOutcome] = {}
 
     def add(
         self, name: str, command: str, verdict: CommandVerdict, judges: tuple[str, ...], cwd: str = ""
@@ -55,18 +60,20 @@ class InvertedTests(Observer):
 
         `judges` are files that the work may not change; the command may run some of them.
         """
-        if self.add_tests(name, verdict.proving, judges):
+        if self.add_tests(name, command, verdict.proving, judges, cwd):
             return command
         if (silent := self._silent_command(command, cwd, judges)) is not None:
             self._silent[name] = silent
+            self._programs[name] = self._rounds(command, cwd, (), (), judges)
             return silent.text
         files = _judged_in(cwd, command, judges)
         if not files:
             return None
         self._files[name] = files
+        self._programs[name] = self._rounds(command, cwd, verdict.proving, files, judges)
         return command
 
-    def add_tests(self, name: str, tests: Iterable[str], judges: tuple[str, ...]) -> bool:
+    def add_tests(self, name: str, command: str, tests: Iterable[str], judges: tuple[str, ...], cwd: str = "") -> bool:
         """Invert the files of these tests when the command runs; False if no test names its file."""
         tests = tuple(tests)
         # Only our own reporters name files, and those files ran. A module in a foreign report may be any text.
@@ -74,7 +81,13 @@ class InvertedTests(Observer):
         files = tuple(named) or _go_files(tests, judges)
         if files:
             self._files[name] = files
+            self._programs[name] = self._rounds(command, cwd, tests, files, judges)
         return bool(files)
+
+    def _rounds(
+        self, command: str, cwd: str, tests: tuple[str, ...], files: tuple[str, ...], judges: tuple[str, ...]
+    ) -> ProgramRounds:
+        return ProgramRounds(command, cwd, tests, files, frozenset(judges), self._before_s)
 
     def _silent_command(self, command: str, cwd: str, judges: tuple[str, ...]) -> SilentCommand | None:
         known = frozenset(judges)
@@ -85,7 +98,10 @@ class InvertedTests(Observer):
 
     def again(self) -> dict[str, str]:
         """The commands that have another expectation to change, in a run of its own; empty if none is left."""
-        return {name: text for name, silent in self._silent.items() if (text := silent.go_on()) is not None}
+        silent = {name: text for name, silent in self._silent.items() if (text := silent.go_on()) is not None}
+        # One change in each run: programs come after the expectations of the command itself.
+        ready = {name: rounds for name, rounds in self._programs.items() if name not in silent}
+        return silent | {name: rounds.command for name, rounds in ready.items() if rounds.go_on()}
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -97,7 +113,10 @@ class InvertedTests(Observer):
         repo: Path = sandbox.place.repo
         if self._inside is not None:
             self._inside.before_steps(sandbox)
-        for path in {path for files in self._files.values() for path in files}:
+        for rounds in self._programs.values():
+            rounds.search(repo, self._salt)
+        is_first = not self._known
+        for path in {path for files in self._files.values() for path in files if is_first}:
             place = own_file(repo, path)
             if place is not None:
                 inverted = invert(path, place.read_bytes(), salt=self._salt)
@@ -106,6 +125,8 @@ class InvertedTests(Observer):
                     self._inverted[path] = inverted
         for silent in self._silent.values():
             silent.prepare(repo)
+        for rounds in self._programs.values():
+            rounds.prepare(repo)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """The inner observer must not see the changed tests."""
@@ -115,8 +136,15 @@ class InvertedTests(Observer):
 
     def outcome(self, name: str, result: TreeResult, verdict: CommandVerdict) -> ControlOutcome:
         """What a command did with changed expectations."""
-        if (silent := self._silent.get(name)) is not None:
-            return silent.outcome(result)
+        rounds = self._programs.get(name)
+        if rounds is not None and rounds.is_running:
+            rounds.look(result)
+            return worst({self._known[name], rounds.outcome})
+        silent = self._silent.get(name)
+        self._known[name] = silent.outcome(result) if silent is not None else self._of_tests(name, result, verdict)
+        return self._known[name]
+
+    def _of_tests(self, name: str, result: TreeResult, verdict: CommandVerdict) -> ControlOutcome:
         files = self._files.get(name)
         if files is None or (files and not self._inverted.keys() & set(files)):
             return ControlOutcome.UNALTERED
@@ -136,6 +164,20 @@ class InvertedTests(Observer):
         return bool(files.intersection(_files_of(test))) or (
             not _names_a_file(test) and any(path.endswith(GO_TESTS) for path in files)
         )
+
+    def starts_programs(self, tests: Iterable[str]) -> bool:
+        """Whether one of these tests starts a program whose expectations can change."""
+        return any(rounds.concerns(test) for test in tests for rounds in self._programs.values())
+
+    @property
+    def program_files(self) -> tuple[str, ...]:
+        """The files of the tests whose programs are changed in this run."""
+        return tuple(dict.fromkeys(path for rounds in self._programs.values() for path in rounds.files))
+
+    @property
+    def vacuous(self) -> tuple[str, ...]:
+        """The tests that passed although each expectation of a program that they start was changed."""
+        return tuple(sorted(frozenset[str]().union(*(rounds.vacuous for rounds in self._programs.values()))))
 
     def passing(self, tests: Iterable[str], result: TreeResult) -> tuple[str, ...]:
         """The tests that passed although their expectation was changed."""

@@ -64,6 +64,12 @@ def may_call(command: str, cwd: str, files: frozenset[str]) -> bool:
     return bool(steering_files(command, cwd, files) or deciding_scripts(command, relative_folder(cwd)) & files)
 
 
+def called_scripts(command: str, cwd: str, files: frozenset[str], read: Read) -> tuple[str, ...]:
+    """The scripts among these files whose exit code decides, also behind make, npm and shell scripts."""
+    called = with_called([(command, cwd)], files, read)
+    return tuple(sorted({path for text, folder in called for path in deciding_scripts(text, folder) & files}))
+
+
 def in_called_files(
     command: str, cwd: str, files: frozenset[str], read: Read, *, salt: str
 ) -> Iterator[ChangedExpectation]:

@@ -18,7 +18,7 @@ from loopwright.loop.test_runs import TestRun, files_of
 from loopwright.runner.request import Observer
 from loopwright.workspace.settings_model import TestCommand
 
-_INVERTED, _RAISING = "inverted-tests", "raising-functions"
+_INVERTED, _PROGRAMS, _RAISING = "inverted-tests", "inverted-programs", "raising-functions"
 
 
 class RunAltered(Protocol):
@@ -45,9 +45,10 @@ class InvertedRun(msgspec.Struct, frozen=True):
     run: TestRun
 
     def tells_about(self, verdict: CommandVerdict) -> bool:
-        """Whether the run has a result for each test that proves something."""
-        tests = self.run.tree_result.tests
-        return bool(verdict.proving) and all(test in tests and self.inverted.includes(test) for test in verdict.proving)
+        """Whether the run has a result for each test that proves something, and no test needs more runs."""
+        tests, proving = self.run.tree_result.tests, verdict.proving
+        has_results = bool(proving) and all(test in tests and self.inverted.includes(test) for test in proving)
+        return has_results and not self.inverted.starts_programs(proving)
 
 
 class AlteredRuns:
@@ -69,16 +70,49 @@ class AlteredRuns:
 
     def weakened(self, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
         """Those of the earlier tests that could fail before the work, and can't fail now."""
-        suspicious = seen.inverted.passing(tests, seen.run.tree_result)
-        # On the base a moved test has its old name.
-        old_names = {test: old_name(test, self._split.names) for test in suspicious}
-        old_tests = tuple(old_names.values())
-        on_base = self._invert(None, old_tests, only=files_of(old_tests))
+        own = seen.inverted.passing(tests, seen.run.tree_result)
+        programs = self._with_vacuous_programs(self._earlier_tree, tests, seen)
+        return tuple(dict.fromkeys((*self._own_weakened(own), *self._programs_weakened(programs))))
+
+    def _own_weakened(self, tests: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of these tests that fail on the base with changed expectations, and do not fail on the work."""
+        old_names = self._old_names(tests)
+        on_base = self._invert(None, tuple(old_names.values()), selects=True)
         statuses = on_base.run.tree_result.tests if on_base is not None else {}
         left = tuple(test for test, old in old_names.items() if statuses.get(old) == FAILED)
         # Other runs at the same time may have disturbed the first one.
-        again = self._invert(self._earlier_tree, left, only=files_of(left))
+        again = self._invert(self._earlier_tree, left, selects=True)
         return again.inverted.passing(left, again.run.tree_result) if again is not None else ()
+
+    def _programs_weakened(self, tests: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of these tests that start programs that can fail on the base, and can't fail on the work."""
+        old_names = self._old_names(tests)
+        old_tests = tuple(old_names.values())
+        # The programs are found in a sandbox, so an earlier run does not count.
+        on_base = self._invert(None, old_tests, selects=True, commands=self._commands)
+        if on_base is None:
+            return ()
+        excused = self._with_vacuous_programs(None, old_tests, on_base)
+        return tuple(test for test, old in old_names.items() if old not in excused)
+
+    def _old_names(self, tests: tuple[str, ...]) -> dict[str, str]:
+        """On the base a moved test has its old name."""
+        return {test: old_name(test, self._split.names) for test in tests}
+
+    def _with_vacuous_programs(self, tree: Tree | None, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
+        """The tests that pass although programs that they start have changed expectations."""
+        inverted, verdict = seen.inverted, CommandVerdict(proving=tests)
+        result, ran = seen.run.tree_result, [str(number) for number in range(len(self._commands))]
+        while ran:
+            for name in ran:
+                inverted.outcome(name, result, verdict)
+            ran = list(inverted.again())
+            commands = tuple(self._commands[int(name)] for name in ran)
+            if commands:
+                only, before_s = inverted.program_files, self._base_s
+                run = self._run(tree, _PROGRAMS, inverted, before_s=before_s, only=only, commands=commands)
+                result = run.tree_result
+        return tuple(test for test in tests if test in inverted.vacuous)
 
     def outcome(self, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None) -> ControlOutcome:
         """What became of the tests that prove something when their expectations, or the work, were altered."""
@@ -111,14 +145,16 @@ class AlteredRuns:
         )
         if not changed:
             return ControlOutcome.UNALTERED
-        run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=inverted.files)
-        if self._base.can_select and run.ended and not all(map(run.reports_on, inverted.files)):
+        only = inverted.files
+        run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=only)
+        if self._base.can_select and run.ended and not all(map(run.reports_on, only)):
             # A file without a result says nothing: perhaps the command does not let it be run by itself.
+            only = ()
             run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed)
         outcomes = {inverted.outcome(name, run.tree_result, verdict) for name in texts}
         while again := inverted.again():
             changed = tuple(replace(commands[int(name)], command=text) for name, text in again.items())
-            run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed)
+            run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=only)
             outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
         return worst(outcomes)
 
@@ -134,10 +170,22 @@ class AlteredRuns:
             return ControlOutcome.UNALTERED
         return ControlOutcome.PASSED
 
-    def _invert(self, tree: Tree | None, tests: tuple[str, ...], only: tuple[str, ...] = ()) -> InvertedRun | None:
+    def _invert(
+        self,
+        tree: Tree | None,
+        tests: tuple[str, ...],
+        *,
+        selects: bool = False,
+        commands: tuple[TestCommand, ...] | None = None,
+    ) -> InvertedRun | None:
         """Run these tests with changed expectations; None if none of them names its file."""
-        inverted = InvertedTests(before_s=self._base_s)
-        named = [inverted.add_tests(str(number), tests, self._split.judges) for number in range(len(self._commands))]
+        inverted, judges = InvertedTests(before_s=self._base_s), self._split.judges
+        named = [
+            inverted.add_tests(str(number), command.command, tests, judges, command.cwd)
+            for number, command in enumerate(self._commands)
+        ]
         if not any(named):
             return None
-        return InvertedRun(inverted, self._run(tree, _INVERTED, inverted, before_s=self._base_s, only=only))
+        only = files_of(tests) if selects else ()
+        run = self._run(tree, _INVERTED, inverted, before_s=self._base_s, only=only, commands=commands)
+        return InvertedRun(inverted, run)

@@ -78,31 +78,34 @@ class CommandRuns(msgspec.Struct, frozen=True, kw_only=True):
         only: tuple[str, ...] = (),
         commands: tuple[TestCommand, ...] | None = None,
     ) -> TestRun:
-        """Run the commands on a tree with something altered; None is the base, on which an earlier run counts, too."""
+        """Run the commands on a tree with something altered; None is the base.
+
+        On the base an earlier run of all commands counts, too.
+        """
         runs = self if commands is None else msgspec.structs.replace(self, commands=commands)
         only = only if self.can_select else ()
         more = msgspec.structs.replace(self.more, control=control, only=only)
-        return runs.on_base(more, observer, before_s) if tree is None else runs.on_work(tree, more, observer, before_s)
+        request, progress = self.context.request(), self.context.progress(self.loop)
+        if tree is not None:
+            return runs.run(with_work(request, tree, progress), more, observer, before_s)
+        sandbox = base_sandbox(request, self.whole, progress)
+        run = runs.on_base if commands is None else runs.run
+        return run(sandbox, more, observer, before_s)
 
-    def on_work(self, tree: Tree, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
-        """Run the commands on a tree of the work."""
-        sandbox = with_work(self.context.request(), tree, self.context.progress(self.loop))
-        return self._run(sandbox, more, observer, before_s)
-
-    def on_base(self, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
+    def on_base(self, sandbox: SandboxRequest, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
         """Run the commands on the loop's base; an earlier run counts if one is known."""
         context = self.context
-        sandbox = base_sandbox(context.request(), self.whole, context.progress(self.loop))
         usual = _dependencies(context, sandbox, self.commands, self.without)
         depends_on = digest_of([usual, more.control, *more.only])
         known = _recalled(self.loop, context, depends_on, self.whole, len(self.commands), self.without)
-        run = known or self._run(sandbox, msgspec.structs.replace(more, depends_on=depends_on), observer, before_s)
+        run = known or self.run(sandbox, msgspec.structs.replace(more, depends_on=depends_on), observer, before_s)
         if all(map(run.reports_on, more.only)):
             return run
         # Perhaps the command does not let a file run by itself.
-        return self.on_base(msgspec.structs.replace(more, only=()), observer, before_s)
+        return self.on_base(sandbox, msgspec.structs.replace(more, only=()), observer, before_s)
 
-    def _run(self, sandbox: SandboxRequest, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
+    def run(self, sandbox: SandboxRequest, more: MoreOfRun, observer: Observer, before_s: float) -> TestRun:
+        """Run the commands in this sandbox."""
         return run_tests(
             self.loop, self.context, sandbox, self.commands, more.control, self.without,
             inside=observer, longest_s=longest_s(before_s), more=more,

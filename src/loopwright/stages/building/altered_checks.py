@@ -110,6 +110,7 @@ class AlteredChecks:
         evidence = self._run(changed, _INVERTED, inverted, only).evidence
         if len(reported(evidence, only)) < len(only) and all(step.came_to_its_end for step in evidence.steps):
             # A file without a result says nothing: perhaps a command does not let it be run by itself.
+            only = ()
             evidence = self._run(changed, _INVERTED, inverted).evidence
         self._inverted_runs = dict.fromkeys(commands, evidence.run_id)
         outcomes = {
@@ -119,7 +120,7 @@ class AlteredChecks:
             changed = tuple(
                 msgspec.structs.replace(check, command=again[check.id]) for check in self._checks if check.id in again
             )
-            evidence = self._run(changed, _INVERTED, inverted).evidence
+            evidence = self._run(changed, _INVERTED, inverted, only).evidence
             self._inverted_runs |= dict.fromkeys(again, evidence.run_id)
             for name in again:
                 outcomes[name] = inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name])
