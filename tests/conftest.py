@@ -53,9 +53,15 @@ def templates(tmp_path_factory):
 
 
 @pytest.fixture
-def project(tmp_path, templates):
-    yield Project(tmp_path, templates=templates)
+def project_folder(tmp_path):
+    """A folder for one project; nothing works there after the test."""
+    yield tmp_path
     _end_what_works_below(tmp_path)
+
+
+@pytest.fixture
+def project(project_folder, templates):
+    return Project(project_folder, templates=templates)
 
 
 def _end_what_works_below(folder):

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from loopwright.loop import log
+from loopwright.testing.project import Project
 
 
 class Loops:
@@ -80,10 +81,9 @@ class Loops:
 
 
 @pytest.fixture
-def loops(project):
-    project.write(".gitignore", ".loopwright/\n")
-    project.commit("start")
-    return Loops(project)
+def loops(project_folder, templates):
+    files = {"README": "a project\n", ".gitignore": ".loopwright/\n"}
+    return Loops(Project(project_folder, files, templates=templates))
 
 
 @pytest.fixture

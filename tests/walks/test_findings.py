@@ -5,11 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import time
 
 import yaml
-from tests.walks.workflow_kit import BUILT, CHECK, REPLY, SLICE, blockers, ok, planner, prepare, refusal, state, status
+from tests.walks.workflow_kit import (
+    BUILT,
+    CHECK,
+    PYTEST,
+    REPLY,
+    SLICE,
+    blockers,
+    ok,
+    planner,
+    prepare,
+    refusal,
+    state,
+    status,
+)
 
 from loopwright.evidence.store import RunStore
 from loopwright.kernel.digest import sha256
@@ -214,10 +226,9 @@ WRITES_TEST = f"{BUILT}; mkdir -p tests; cat > tests/test_name.py <<'END'\n{NEW_
 
 
 def test_every_run_on_which_the_verdict_rests_is_needed_to_the_end(project):
-    tests = f"{sys.executable} -m pytest -q -p no:cacheprovider"
-    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{tests}"\n'
+    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{PYTEST}"\n'
     slices = [
-        {**SLICE, "checks": [{"id": "C", "command": f"{tests} tests/test_name.py"}, {"id": "D", "command": CHECK}]}
+        {**SLICE, "checks": [{"id": "C", "command": f"{PYTEST} tests/test_name.py"}, {"id": "D", "command": CHECK}]}
     ]
     prepare(project, [planner(slices=slices), {"role": "builder", "run": WRITES_TEST}], settings=settings)
     project.write("conftest.py", "")

@@ -145,7 +145,8 @@ class Project:
             self._start(start, commit=commit)
         else:
             key = hashlib.sha256(json.dumps(start).encode()).hexdigest()
-            self._put(templates.made(key, lambda folder: self._start_at(folder, start)))
+            # Without a refresh of the index: git refreshes it at the first commit, or looks into these few files.
+            put(templates.made(key, lambda folder: self._start_at(folder, start)), self._top, _PARTS)
 
     def _start_at(self, folder: Path, files: Mapping[str, str]) -> None:
         copy = self._moved(folder)
