@@ -184,7 +184,9 @@ class Project:
         """Commit everything; returns the commit."""
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD").strip()
+        own = self.root / ".git"
+        branch = own / (own / "HEAD").read_text().removeprefix("ref: ").strip() if (own / "HEAD").is_file() else own
+        return branch.read_text().strip() if branch.is_file() else self.git("rev-parse", "HEAD").strip()
 
     def plan(self, *steps: Mapping[str, Any], run_id: str | None = None, goal: str = "a goal") -> Path:
         """Write the workspace's plan."""

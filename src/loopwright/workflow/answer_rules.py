@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import AmbiguityItem, Spec, is_placeholder
@@ -87,9 +88,11 @@ def is_same_text(first: str, second: str) -> bool:
     return common / longest >= _SAME
 
 
-def _tokens(text: str) -> list[str]:
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> tuple[str, ...]:
+    """The words of a text, read once: each section is compared with all earlier sections."""
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return _WORD.findall(plain) or _ANYTHING.findall(plain)
+    return tuple(_WORD.findall(plain) or _ANYTHING.findall(plain))
 
 
 def _is_closed(text: str) -> bool:

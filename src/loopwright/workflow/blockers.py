@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from functools import lru_cache
 
 import msgspec
 
@@ -228,6 +229,7 @@ class Blocker(msgspec.Struct, frozen=True):
         return family_of(self.code)
 
 
+@lru_cache(maxsize=256)
 def family_of(code: str) -> Family | None:
     """The family that a code belongs to: the longest of those that it begins with."""
     matching = (family for family in Family if _is_of(code, family))

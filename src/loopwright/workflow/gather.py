@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,13 +39,18 @@ _NOT_LOOKED_INTO = frozenset(
 _MOST_JUDGES = 20_000
 # A document without these sections counts as empty.
 _NEEDED = {"proposal": ("Why", "What Changes")}
+# A command gathers the facts of a workflow a dozen times, mostly from the same bytes.
+_read_page = lru_cache(maxsize=16)(read_page)
+_read_spec = lru_cache(maxsize=2)(read_spec)
+_read_slices = lru_cache(maxsize=2)(read_slices)
+_read_record = lru_cache(maxsize=2)(read_record)
 
 
 def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree: str = "") -> Facts:
     """The current facts; the caller passes the base tree if it has computed one."""
     root = paths.layout.root
     spec_only = Facts(
-        spec=_document_in(paths, SPEC, read_spec),
+        spec=_document_in(paths, SPEC, _read_spec),
         spec_path=os.path.relpath(paths.document(SPEC), root),
         objects_path=os.path.relpath(paths.folder / "objects", root),
         folder_path=os.path.relpath(paths.folder, root),
@@ -54,8 +60,8 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
     )
     if workflow.stage is Stage.CLARIFY:
         return spec_only
-    pages = {name: _document_in(paths, name, read_page) for name in _named(workflow.slug)}
-    slices = _document_in(paths, SLICES, read_slices)
+    pages = {name: _document_in(paths, name, _read_page) for name in _named(workflow.slug)}
+    slices = _document_in(paths, SLICES, _read_slices)
     deltas = dict(deltas_in(paths.change))
     judges = _judges(root, slices, gates) if isinstance(slices, Slices) else {}
     hidden = _hidden(paths.folder / "hidden") if isinstance(slices, Slices) else {}
@@ -73,7 +79,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         plan_parts=_parts(pages, slices, deltas, judges) | hidden,
         judges=judges,
         base_tree=base_tree,
-        record=_document_in(paths, RECORD, read_record),
+        record=_document_in(paths, RECORD, _read_record),
         ledger=_ledger(paths),
         **_manifest(paths),
         **_against_specs(workflow, paths, deltas),

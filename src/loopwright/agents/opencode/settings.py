@@ -139,7 +139,7 @@ def fetched_ripgrep(environment: Mapping[str, str]) -> Path | None:
     """The ripgrep that opencode fetched for the user, if the machine has none: a sandbox can't fetch it again."""
     caches = environment.get("XDG_CACHE_HOME") or f"{environment.get('HOME', '/')}/.cache"
     fetched = Path(caches) / "opencode" / "bin" / "rg"
-    return fetched if shutil.which("rg", path=environment.get("PATH", "")) is None and fetched.is_file() else None
+    return fetched if fetched.is_file() and shutil.which("rg", path=environment.get("PATH", "")) is None else None
 
 
 def read_user_settings(environment: Mapping[str, str]) -> OpencodeUserSettings:
