@@ -5,7 +5,8 @@
 BIN := .venv/bin
 # Three workers for two cores: a test waits for programs that it started a third of its time.
 JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores + (cores + 1) / 2)))
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# Each worker collects all tests: without bytecode from the last run it would compile all of them.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Tests with targets of their own; `.ci/run` runs all.
 AGENTS := tests/real_agents
