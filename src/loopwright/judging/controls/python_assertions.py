@@ -158,14 +158,29 @@ class PythonAssertions:
 
     def _change_guard(self, node: ast.If) -> bool:
         """`if wrong: fail()`: fail if right."""
-        if fails(node.body[-1]) and not node.orelse:
-            return self._values.negate(node.test)
-        if node.orelse and fails(node.orelse[-1]) and not isinstance(node.orelse[0], ast.If):
-            return self._values.falsify(node.test)
-        return False
+        if not is_guard(node):
+            return False
+        return self._values.falsify(node.test) if node.orelse else self._values.negate(node.test)
 
     def _after_bracket(self, call: ast.Call) -> int:
         return self._source.source.index(b"(", self._source.span(call.func)[1]) + 1
+
+
+def arguments_before_call(call: ast.Call) -> int | None:
+    """How many arguments an expected exception or warning has before the function to call; None for other calls."""
+    name = called_name(call)
+    if name in {"assertLogs", "deprecated_call", "RaisesGroup"}:
+        return len(call.args)
+    if name not in _RAISES | _WARNS:
+        return None
+    return 2 if "Regex" in name else 1
+
+
+def is_guard(node: ast.If) -> bool:
+    """Whether one branch fails the test and the other does not."""
+    if not node.orelse:
+        return fails(node.body[-1])
+    return fails(node.orelse[-1]) and not isinstance(node.orelse[0], ast.If)
 
 
 def fails(node: ast.stmt) -> bool:

@@ -48,12 +48,16 @@ class Edits:
 
     def applied(self) -> bytes:
         """The source with all edits."""
+        return self.applied_within(0, len(self._source))
+
+    def applied_within(self, first: int, last: int) -> bytes:
+        """A part of the source; no edit may reach beyond it."""
         parts: list[bytes] = []
-        position = 0
+        position = first
         for start, end, _, _, text in sorted(self._edits, key=_order):
             parts += [self._source[position:start], text]
             position = end
-        return b"".join([*parts, self._source[position:]])
+        return b"".join([*parts, self._source[position:last]])
 
     def _add(self, start: int, end: int, kind: int, text: bytes) -> None:
         self._edits.append((start, end, kind, len(self._edits), text))

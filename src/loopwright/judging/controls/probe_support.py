@@ -1,0 +1,253 @@
+"""Tries assertions with changed expectations. Probed test files hold this module as text: only the standard library.
+
+A probe goes on after its changed assertion failed. Where the product could swallow the failure, the probe raises it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+# A test in a loop tells no more after so many rounds.
+_MOST_ROUNDS = 50
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_PACKAGES = ("site-packages", "dist-packages")
+# These may stand between a test and its assertion; they swallow nothing.
+_FRAMEWORKS = frozenset(
+    {"pytest", "_pytest", "pluggy", "hypothesis", "mock", "anyio", "pytest_asyncio", "pytest_mock", "trio"}
+)
+_RUNNING = "PYTEST_CURRENT_TEST"
+# The product may replace functions of these modules.
+_open, _write, _close, _environ, _frame = os.open, os.write, os.close, os.environ, sys._getframe
+
+
+class Stray(BaseException):
+    """An exception that no test expects."""
+
+
+class Probes:
+    """The probes of one file."""
+
+    def __init__(self, name: str, path: str, place: str, records: str, tests: dict[int, str]) -> None:
+        """`name` is the name of this object in each probed module; `tests` are tests by their first lines."""
+        self.name = name
+        self.tests = tests
+        self._path = path
+        self._records = os.path.join(os.path.dirname(os.path.abspath(place)), records)
+        self._written: set[tuple[str, str, str]] = set()
+        self._rounds: dict[tuple[str, str], int] = {}
+        self._products: dict[str, bool] = {}
+        self._busy = threading.local()
+        self._is_forked = False
+        # A test may run other tests, in a process of their own.
+        self._outer = _environ.get(_RUNNING, "")
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._fork)
+
+    def condition(self, key: str, altered: Callable[[], object]) -> None:
+        """Try a changed condition: it must be false, or raise."""
+        self._try(key, lambda: not altered(), _frame(1))
+
+    def call(self, key: str, altered: Callable[[], object]) -> None:
+        """Try a changed call of an assertion: it must raise."""
+        self._try(key, lambda: _raises(altered), _frame(1))
+
+    def handlers(self, key: str, types: Callable[[], object]) -> None:
+        """Look whether exceptions of the product that a test handles include a failed assertion."""
+        self._try(key, lambda: not _catches(types()), _frame(1))
+
+    def expects(self, key: str, manager: Callable[[], Any]) -> Any:
+        """Try a block that expects an exception or a warning: with none, and with a stray one, it must raise."""
+        self._try(key, lambda: not (_lets_pass(manager, None) or _lets_pass(manager, Stray())), _frame(1))
+        return manager()
+
+    def guard(self, key: str, value: Any) -> Any:
+        """Record that a condition was reached whose failure would fail the test."""
+        self._try(key, lambda: True, _frame(1))
+        return value
+
+    def block(self, key: str, manager: Any) -> Any:
+        """The context manager of a block with assertions; that of a product must let a failure through."""
+        code = _code_of(manager)
+        if code is None or not self._is_product(code.co_filename):
+            return manager
+        test, _ = self._position(_frame(1))
+        return Block(manager, lambda outcome: self._record(key, test, outcome))
+
+    def _try(self, key: str, fails: Callable[[], bool], frame: Any) -> None:
+        if getattr(self._busy, "now", False):
+            return  # a changed assertion came here
+        test, is_risky = self._position(frame)
+        rounds = self._rounds[key, test] = self._rounds.get((key, test), 0) + 1
+        if rounds > _MOST_ROUNDS:
+            return
+        self._busy.now = True
+        try:
+            failed = fails()
+        except BaseException:
+            failed = True
+        finally:
+            self._busy.now = False
+        if failed and is_risky:
+            self._record(key, test, "raised")
+            raise AssertionError(key)
+        self._record(key, test, "failed" if failed else "passed")
+
+    def _fork(self) -> None:
+        # A runner may start a process for each test; that is no process of the test.
+        self._is_forked = self._is_forked or bool(self._position(_frame(1))[0])
+
+    def _position(self, frame: Any) -> tuple[str, bool]:
+        """The running test, and whether code outside the tests would see a failure first."""
+        is_risky, is_in_loop = self._is_forked, False
+        while frame is not None:
+            space = frame.f_globals
+            if self.name in space:
+                # A file of the tests.
+                test = space[self.name].test_of(frame)
+                if test:
+                    return test, is_risky
+            elif space is not globals():
+                is_risky = is_risky or self._is_product(frame.f_code.co_filename)
+                is_in_loop = is_in_loop or space.get("__name__") == "asyncio.events"
+            frame = frame.f_back
+        in_thread = threading.current_thread() is not threading.main_thread()
+        return self._running(), self._is_forked or in_thread or is_in_loop
+
+    def test_of(self, frame: Any) -> str:
+        """The id of the test that runs in a frame; empty if the frame is not that of a test."""
+        code = frame.f_code
+        owner, _, name = self.tests.get(code.co_firstlineno, "").rpartition(".")
+        if not name or name != code.co_name:
+            return ""
+        kind = frame.f_globals.get(owner)
+        # Locals of a frame stay alive if they are looked at, so this is only for tests that subclasses inherit.
+        if isinstance(kind, type) and type.__subclasses__(kind) and "self" in frame.f_locals:
+            owner = type(frame.f_locals["self"]).__qualname__
+        return self._running() or "::".join(part for part in (self._path, owner, name) if part)
+
+    def _running(self) -> str:
+        """The id of the running test, if the runner is pytest."""
+        running = _environ.get(_RUNNING, "")
+        if running == self._outer:
+            return ""
+        test = running.rpartition(" ")[0]
+        file, separator, name = test.partition("::")
+        # The runner may have started in a folder of the project.
+        return self._path + separator + name if self._path.endswith("/" + file) else test
+
+    def _is_product(self, file: str) -> bool:
+        known = self._products.get(file)
+        if known is None:
+            known = self._products[file] = not _is_neutral(file) and not self._is_probed(file)
+        return known
+
+    def _is_probed(self, file: str) -> bool:
+        modules = [module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == file]
+        return any(self.name in vars(module) for module in modules) or os.path.basename(file) == "conftest.py"
+
+    def _record(self, key: str, test: str, outcome: str) -> None:
+        if (key, test, outcome) in self._written:
+            return
+        self._written.add((key, test, outcome))
+        try:
+            place = _open(self._records, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        except OSError:
+            return
+        try:
+            _write(place, (json.dumps([key, test, outcome]) + "\n").encode())
+        finally:
+            _close(place)
+
+
+class Block:
+    """Ends a block with a failure that its context manager must let through; the test goes on."""
+
+    def __init__(self, manager: Any, record: Callable[[str], None]) -> None:
+        self._manager = manager
+        self._record = record
+
+    def __enter__(self) -> Any:
+        return type(self._manager).__enter__(self._manager)
+
+    def __exit__(self, *raised: Any) -> Any:
+        end = type(self._manager).__exit__
+        if raised[0] is not None:
+            return end(self._manager, *raised)
+        try:
+            swallows = bool(end(self._manager, *_failure()))
+        except Exception:
+            swallows = False
+        self._record("passed" if swallows else "failed")
+        return None
+
+    async def __aenter__(self) -> Any:
+        return await type(self._manager).__aenter__(self._manager)
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        end = type(self._manager).__aexit__
+        if raised[0] is not None:
+            return await end(self._manager, *raised)
+        try:
+            swallows = bool(await end(self._manager, *_failure()))
+        except Exception:
+            swallows = False
+        self._record("passed" if swallows else "failed")
+        return None
+
+
+def _failure() -> tuple[Any, Any, Any]:
+    try:
+        raise AssertionError("changed")
+    except AssertionError:
+        return sys.exc_info()
+
+
+def _raises(altered: Callable[[], object]) -> bool:
+    try:
+        altered()
+    except BaseException:
+        return True
+    return False
+
+
+def _catches(types: object) -> bool:
+    if isinstance(types, tuple):
+        return any(map(_catches, types))
+    return isinstance(types, type) and types in AssertionError.__mro__
+
+
+def _lets_pass(make: Callable[[], Any], error: BaseException | None) -> bool:
+    try:
+        with make():
+            if error is not None:
+                raise error
+    except BaseException:
+        return False
+    return True
+
+
+def _is_neutral(file: str) -> bool:
+    """Whether a file belongs to Python or to a test framework."""
+    parts = file.replace("\\", "/").split("/")
+    for packages in _PACKAGES:
+        if packages in parts:
+            return parts[parts.index(packages) + 1].partition(".")[0] in _FRAMEWORKS
+    return file.startswith((_LIBRARY, "<frozen"))
+
+
+def _code_of(manager: Any) -> Any:
+    """The code that ends a block; None if it is not written in Python."""
+    generator = getattr(manager, "gen", None)
+    for name in ("gi_code", "ag_code"):
+        if hasattr(generator, name):
+            return getattr(generator, name)
+    for name in ("__exit__", "__aexit__"):
+        code = getattr(getattr(type(manager), name, None), "__code__", None)
+        if code is not None:
+            return code
+    return None

@@ -1,0 +1,291 @@
+"""Adds probes to Python tests: each assertion is also tried with a changed expectation, and the test goes on.
+
+An inverted test fails by its first assertion and hides the others. A probed test tells about each of them. Lines and
+positions stay: a probe follows its assertion on the same line, and the values that the assertion compares are kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import codecs
+import inspect
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from loopwright.judging.controls import probe_support
+from loopwright.judging.controls.marks import marks_of
+from loopwright.judging.controls.python_assertions import PythonAssertions, arguments_before_call, is_guard
+from loopwright.judging.controls.python_operands import KeptOperands
+from loopwright.judging.controls.python_values import PythonValues
+from loopwright.judging.syntax.edits import Edits
+from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
+
+_SET_UP = frozenset({
+    "setUp", "tearDown", "setUpClass", "tearDownClass", "setUpModule", "tearDownModule", "asyncSetUp", "asyncTearDown",
+    "setup_method", "teardown_method", "setup_class", "teardown_class", "setup_module", "teardown_module",
+    "setup_function", "teardown_function",
+})  # fmt: skip
+_FIXTURES = frozenset({"fixture", "yield_fixture", "contextmanager", "asynccontextmanager"})
+_COMPOUND = (
+    Function
+    | ast.ClassDef
+    | ast.If
+    | ast.For
+    | ast.AsyncFor
+    | ast.While
+    | ast.With
+    | ast.AsyncWith
+    | ast.Try
+    | ast.TryStar
+    | ast.Match
+)
+
+
+class Probed(msgspec.Struct, frozen=True):
+    """A test file with probes."""
+
+    source: bytes
+    # The positions of its probed assertions, `line:column`, in the original file.
+    assertions: tuple[str, ...] = ()
+    # Assertions that evaluate a part twice, and assertions without a probe.
+    evaluated_twice: tuple[str, ...] = ()
+    unprobed: tuple[str, ...] = ()
+
+
+def records_name(path: str, salt: str) -> str:
+    """The name of the file for records, next to the probed file."""
+    return f".{salt}-{path.rpartition('/')[2]}.records"
+
+
+def probe_python(path: str, source: bytes, *, salt: str) -> Probed:
+    """The file with probes; `path` is relative to the project. A file that can't be probed stays. Never raises."""
+    try:
+        parsed = parse_python(source)
+        if parsed is None:
+            return Probed(source)
+        probed = _ProbedFile(parsed, path, salt).probed()
+        return probed if parse_python(probed.source) is not None else Probed(source, unprobed=probed.assertions)
+    except RecursionError:
+        return Probed(source)
+
+
+class _ProbedFile:
+    def __init__(self, source: PythonSource, path: str, salt: str) -> None:
+        self._source = source
+        self._path = path
+        self._salt = salt
+        self._marks = marks_of(salt)
+        self._name = f"_{salt}"
+        self._edits = Edits(source.source)
+        self._local = frozenset(node.name for node in ast.walk(source.tree) if isinstance(node, Function))
+        self._handled: tuple[ast.expr, ...] = ()
+        self._done: list[str] = []
+        self._twice: list[str] = []
+        self._unprobed: list[str] = []
+
+    def probed(self) -> Probed:
+        """The file with its probes."""
+        tests: dict[int, str] = {}
+        for name, function in _functions(self._source.tree.body, ""):
+            if function.name.startswith("test") or function.name == "runTest":
+                tests[min([function.lineno, *(item.lineno for item in function.decorator_list)])] = name
+            self._probe_function(function)
+        self._load(tests)
+        return Probed(self._edits.applied(), tuple(self._done), tuple(self._twice), tuple(self._unprobed))
+
+    def _load(self, tests: dict[int, str]) -> None:
+        """Load the probes before the first statement that may run a test, if possible on an existing line."""
+        body = self._source.tree.body
+        head = [node for number, node in enumerate(body) if _must_come_first(node, number)]
+        if head:
+            self._edits.insert(self._source.span(head[-1])[1], b"; " + self._loading(tests))
+        elif body and not isinstance(body[0], _COMPOUND):
+            self._edits.insert(self._source.span(body[0])[0], self._loading(tests) + b"; ")
+        else:
+            later = {line + 1: name for line, name in tests.items()}
+            start = len(codecs.BOM_UTF8) if self._source.source.startswith(codecs.BOM_UTF8) else 0
+            self._edits.insert(start, self._loading(later) + b"\n")
+
+    def _loading(self, tests: dict[int, str]) -> bytes:
+        name, support = self._name.encode(), repr(inspect.getsource(probe_support)).encode()
+        given = (self._name, self._path, records_name(self._path, self._salt), tests)
+        arguments = b"%r, %r, __file__, %r, %r" % given
+        return b"%s = {}; exec(%s, %s); %s = %s['Probes'](%s)" % (name, support, name, name, name, arguments)
+
+    def _probe_function(self, function: Function) -> None:
+        names = {_last_name(item) for item in function.decorator_list}
+        # Set-up is no expectation: a fixture changes only in the functions that it hands out.
+        is_set_up = function.name in _SET_UP or bool(names & _FIXTURES)
+        for statement, handled in _handled_statements(function.body):
+            if isinstance(statement, Function):
+                self._probe_function(statement)
+            elif isinstance(statement, ast.ClassDef):
+                for _, method in _functions(statement.body, ""):
+                    self._probe_function(method)
+            elif not is_set_up:
+                self._handled = handled
+                self._probe(statement)
+
+    def _probe(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.Assert(test=test):
+                self._probe_condition(statement, test)
+            case ast.Expr(value=ast.Call() as call):
+                self._probe_call(statement, call)
+            case ast.Assign(value=ast.Call() as call) if self._expects(call) is not None:
+                self._probe_call(statement, call)
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                has_assertions = any(self._is_assertion(node) for part in body for node in ast.walk(part))
+                for item in items:
+                    self._probe_manager(item.context_expr, has_assertions=has_assertions)
+            case ast.If(test=test) if is_guard(statement):
+                self._wrap(test, "guard")
+            case _:
+                return
+
+    def _probe_condition(self, statement: ast.Assert, test: ast.expr) -> None:
+        """Each part of `a and b` must be able to fail."""
+        parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+        kept = KeptOperands(self._source, self._name)
+        altered = [text for part in parts if (text := self._altered_part(part, kept)) is not None]
+        kept.hold_arguments()
+        self._append(statement, "condition", " or ".join(f"({text})" for text in altered), kept)
+
+    def _altered_part(self, part: ast.expr, kept: KeptOperands) -> str | None:
+        edits = Edits(self._source.source)
+        if not PythonValues(self._source, edits, self._marks).falsify(part):
+            return None
+        kept.keep(part, edits)
+        return _one_line(edits.applied_within(*self._source.span(part)))
+
+    def _probe_call(self, statement: ast.stmt, call: ast.Call) -> None:
+        kept, needed = KeptOperands(self._source, self._name), self._expects(call)
+        if needed is not None:
+            if len(call.args) > needed:
+                block = ast.Call(func=call.func, args=call.args[:needed], keywords=[])
+                self._append(statement, "expects", _checked(block) or "", kept)
+            return
+        edits = Edits(self._source.source)
+        if PythonAssertions(self._source, edits, self._local, self._marks).change(call):
+            kept.keep_arguments(call, edits)
+            self._append(statement, "call", _one_line(edits.applied_within(*self._source.span(call))) or "", kept)
+
+    def _probe_manager(self, manager: ast.expr, *, has_assertions: bool) -> None:
+        if isinstance(manager, ast.Call) and self._expects(manager) is not None:
+            self._wrap(manager, "expects", b"lambda: ")
+        elif has_assertions and isinstance(manager, ast.Call | ast.Name | ast.Attribute):
+            self._wrap(manager, "block")
+
+    def _wrap(self, node: ast.expr, method: str, prefix: bytes = b"") -> None:
+        key = _key(node)
+        if prefix and _is_bound_to_function(node):
+            return self._unprobed.append(key)
+        before = b"%s.%s(%r, %s(" % (self._name.encode(), method.encode(), key, prefix)
+        self._edits.wrap(*self._source.span(node), before, b"))")
+        return self._done.append(key)
+
+    def _append(self, statement: ast.stmt, method: str, altered: str, kept: KeptOperands) -> None:
+        key = _key(statement)
+        if not altered:
+            return self._unprobed.append(key)
+        kept.keep_in(self._edits)
+        # Kept values would keep objects alive.
+        clear = b"".join(b"; %s = None" % name.encode() for name in kept.names)
+        probe = self._call(method, key, altered) + clear
+        if self._handled:
+            probe += self._call("handlers", f"{key}:handled", ast.unparse(ast.Tuple(elts=[*self._handled])))
+        self._edits.insert(self._source.span(statement)[1], probe)
+        if kept.is_evaluated_twice:
+            self._twice.append(key)
+        return self._done.append(key)
+
+    def _call(self, method: str, key: str, altered: str) -> bytes:
+        return b"; %s.%s(%r, lambda: %s)" % (self._name.encode(), method.encode(), key, altered.encode())
+
+    def _expects(self, call: ast.Call) -> int | None:
+        return None if called_name(call) in self._local else arguments_before_call(call)
+
+    def _is_assertion(self, node: ast.AST) -> bool:
+        name = called_name(node) if isinstance(node, ast.Call) else ""
+        return isinstance(node, ast.Assert) or name.startswith("assert") or name in self._local
+
+
+def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
+    """The functions and methods with their names in the file, without functions in functions."""
+    for node in _statements(body):
+        if isinstance(node, Function):
+            yield f"{prefix}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, f"{prefix}{node.name}.")
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, also those in branches and blocks, without those of functions and classes in them."""
+    for node in body:
+        yield node
+        if not isinstance(node, Function | ast.ClassDef):
+            yield from _statements(_inner(node))
+
+
+def _handled_statements(
+    body: Iterable[ast.stmt], handled: tuple[ast.expr, ...] = ()
+) -> Iterator[tuple[ast.stmt, tuple[ast.expr, ...]]]:
+    """The same statements, each with the exceptions that `try` statements around it handle and Python does not have."""
+    for node in body:
+        yield node, handled
+        if isinstance(node, ast.Try):
+            foreign = tuple(handler.type for handler in node.handlers if _is_foreign(handler.type))
+            yield from _handled_statements(node.body, (*handled, *filter(None, foreign)))
+            rest = [*(part for handler in node.handlers for part in handler.body), *node.orelse, *node.finalbody]
+            yield from _handled_statements(rest, handled)
+        elif not isinstance(node, Function | ast.ClassDef):
+            yield from _handled_statements(_inner(node), handled)
+
+
+def _is_foreign(expected: ast.expr | None) -> bool:
+    parts = expected.elts if isinstance(expected, ast.Tuple) else [expected]
+    return any(dotted_name(part) and not hasattr(builtins, dotted_name(part)) for part in parts)
+
+
+def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif isinstance(child, ast.ExceptHandler | ast.match_case):
+            yield from child.body
+
+
+def _must_come_first(node: ast.stmt, number: int) -> bool:
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return number == 0
+        case ast.ImportFrom(module="__future__"):
+            return True
+        case _:
+            return False
+
+
+def _one_line(text: bytes) -> str | None:
+    """An expression on one line; None if it can't be evaluated in a function of its own."""
+    try:
+        return _checked(ast.parse(b"(" + text + b")", mode="eval").body)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _checked(node: ast.expr) -> str | None:
+    return None if _is_bound_to_function(node) else ast.unparse(ast.fix_missing_locations(node))
+
+
+def _is_bound_to_function(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for part in ast.walk(node))
+
+
+def _last_name(decorator: ast.expr) -> str:
+    return dotted_name(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
+
+
+def _key(node: ast.stmt | ast.expr) -> str:
+    return f"{node.lineno}:{node.col_offset}"
