@@ -194,6 +194,23 @@ def test_a_failure_in_a_thread_belongs_to_the_running_test(run):
     assert run[1]["test_thread"] == [f"{HELPER} raised"]
 
 
+@pytest.mark.parametrize(("folder", "outcomes"), [("others", ["failed"]), ("own", ["failed", "failed"])])
+def test_only_managers_of_the_project_are_tried(tmp_path, folder, outcomes):
+    """An installed copy of the project is recognised by its name in the project's folder."""
+    installed = tmp_path / "site-packages" / folder / "__init__.py"
+    for place in (installed, tmp_path / "src" / "own" / "__init__.py"):
+        place.parent.mkdir(parents=True)
+        place.write_text("")
+    space: dict[str, object] = {"__file__": str(tmp_path / "tests" / "test_it.py")}
+    exec(compile(PRODUCT, str(installed), "exec"), product := {})
+    source = b"def test_a(block):\n    with block(): assert id(3)\n"
+    (tmp_path / "tests").mkdir()
+    exec(compile(probe_python("tests/test_it.py", source, salt=SALT).source, space["__file__"], "exec"), space)
+    space["test_a"](product["block"])
+    records = (tmp_path / "tests" / records_name("test_it.py", SALT)).read_bytes()
+    assert [record.outcome for record in read_records("test_it.py", records)] == outcomes
+
+
 def test_unittest_names_tests_by_their_classes(tmp_path):
     source = (
         TESTS.replace("import pytest, product", "").partition("def test_each")[0] + TESTS[TESTS.index("class Base") :]

@@ -16,10 +16,6 @@ from typing import Any
 _MOST_ROUNDS = 50
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _PACKAGES = ("site-packages", "dist-packages")
-# These may stand between a test and its assertion; they swallow nothing.
-_FRAMEWORKS = frozenset(
-    {"pytest", "_pytest", "pluggy", "hypothesis", "mock", "anyio", "pytest_asyncio", "pytest_mock", "trio"}
-)
 _RUNNING = "PYTEST_CURRENT_TEST"
 # The product may replace functions of these modules.
 _open, _write, _close, _environ, _frame = os.open, os.write, os.close, os.environ, sys._getframe
@@ -37,7 +33,9 @@ class Probes:
         self.name = name
         self.tests = tests
         self._path = path
-        self._records = os.path.join(os.path.dirname(os.path.abspath(place)), records)
+        place = os.path.abspath(place)
+        self._root = place[: -len(path)] if place.endswith(os.sep + path) else ""
+        self._records = os.path.join(os.path.dirname(place), records)
         self._written: set[tuple[str, str, str]] = set()
         self._rounds: dict[tuple[str, str], int] = {}
         self._products: dict[str, bool] = {}
@@ -143,8 +141,18 @@ class Probes:
     def _is_product(self, file: str) -> bool:
         known = self._products.get(file)
         if known is None:
-            known = self._products[file] = not _is_neutral(file) and not self._is_probed(file)
+            known = self._products[file] = self._is_in_project(file) and not self._is_probed(file)
         return known
+
+    def _is_in_project(self, file: str) -> bool:
+        """Whether a file belongs to the project, not to Python or to an installed package of others."""
+        parts = file.replace("\\", "/").split("/")
+        for packages in _PACKAGES:
+            if packages in parts:
+                name = parts[parts.index(packages) + 1]
+                own = (os.path.join(self._root, folder, name) for folder in ("", "src"))
+                return bool(self._root) and any(map(os.path.exists, own))
+        return not file.startswith((_LIBRARY, "<frozen"))
 
     def _is_probed(self, file: str) -> bool:
         modules = [module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == file]
@@ -229,15 +237,6 @@ def _lets_pass(make: Callable[[], Any], error: BaseException | None) -> bool:
     except BaseException:
         return False
     return True
-
-
-def _is_neutral(file: str) -> bool:
-    """Whether a file belongs to Python or to a test framework."""
-    parts = file.replace("\\", "/").split("/")
-    for packages in _PACKAGES:
-        if packages in parts:
-            return parts[parts.index(packages) + 1].partition(".")[0] in _FRAMEWORKS
-    return file.startswith((_LIBRARY, "<frozen"))
 
 
 def _code_of(manager: Any) -> Any:
