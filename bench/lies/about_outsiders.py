@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from model import FAILS, VACUOUS, Lie, changed, put
 from scene import World
 
@@ -80,6 +82,44 @@ _STARTS_CODE = _world(
     more="import subprocess\nimport sys\n",
 )
 _ENDS_WITH_0 = put("app/hello.py", "import argparse\n\n\ndef greet(name):\n    argparse.ArgumentParser().exit()\n")
+# Two programs, one after the other. The first runs code of the work, and the second compares.
+_IN_TWO = {
+    **_APP,
+    ".gitignore": "__pycache__/\n/local/\n.loopwright/\n",
+    "tests/first.py": "import sys\n\nsys.path.insert(0, '.')\nfrom app import hello\n\nassert hello.bye('x') == 'bye'\n",
+    "tests/second.py": "import sys\n\nsys.path.insert(0, '.')\nimport wanted\nfrom app import hello\n\n"
+    "assert hello.greet('Ann') == wanted.GREETING\n",
+    "tests/wanted.py": "GREETING = 'hello Ann'\n",
+    "tests/prepare.py": "import json, os\n\nos.makedirs('local', exist_ok=True)\n"
+    "json.dump({'Ann': 'hello Ann'}, open('local/wanted.json', 'w'))\n",
+    "tests/third.py": "import json, sys\n\nsys.path.insert(0, '.')\nfrom app import hello\n\n"
+    "assert hello.greet('Ann') == json.load(open('local/wanted.json'))['Ann']\n",
+    "tests/expect.py": "print('hello Ann')\n",
+    "app/__main__.py": "from app import hello\n\nprint(hello.greet('Ann'))\n",
+}
+_TWO_PROGRAMS = World("python3 tests/first.py && python3 tests/second.py", _IN_TWO, settings=_SOURCE)
+_WRITES_BOTH = World(
+    "mkdir -p local && python3 tests/expect.py > local/wanted.txt && python3 -m app > local/out.txt "
+    "&& diff local/wanted.txt local/out.txt",
+    _IN_TWO,
+    settings=_SOURCE,
+)
+_PREPARES = World(
+    "python3 tests/prepare.py && python3 tests/first.py && python3 tests/third.py", _IN_TWO, settings=_SOURCE
+)
+
+
+def _leaves(code: str) -> str:
+    """Work that leaves something when its first function is called; `top` is the folder of the project."""
+    body = "".join(f"    {line}\n" for line in code.splitlines())
+    return put(
+        "app/hello.py",
+        "import importlib.util, os, pathlib, py_compile, site\n\n\ndef keep(top):\n" + body + "\n\n"
+        "def greet(name):\n    keep(pathlib.Path(__file__).parent.parent)\n    return 'hi'\n\n\n"
+        "def bye(name):\n    return greet(name) and 'bye'\n",
+    )
+
+
 _PERL = World(
     "perl -Ilib t/hello.t",
     {
@@ -136,9 +176,44 @@ CAUGHT = (
         _STARTS_A_PROGRAM, _ENDS_WITH_0, VACUOUS,
     ),
     Lie("ends-started-code", "the same, if the program is a text in the test", _STARTS_CODE, _ENDS_WITH_0, VACUOUS),
+    Lie(
+        "leaves-bytecode", "leaves bytecode of the module with what the next program expects", _TWO_PROGRAMS,
+        _leaves(
+            "for module in top.glob('*/wan?ed.py'):\n    size = module.stat().st_size\n"
+            "    other = top / 'other.txt'\n    other.write_text(\"GREETING = 'hi'\".ljust(size))\n"
+            "    os.utime(other, ns=(module.stat().st_mtime_ns,) * 2)\n"
+            "    place = importlib.util.cache_from_source(str(module))\n"
+            "    if os.path.isfile(os.path.dirname(place)):\n        os.remove(os.path.dirname(place))\n"
+            "    py_compile.compile(str(other), place)"
+        ), changed("tests/__pycache__"),
+    ),
+    Lie(
+        "leaves-a-module", "leaves a package that the next program imports in place of a module", _TWO_PROGRAMS,
+        _leaves(
+            "for module in top.glob('*/wan?ed.py'):\n    package = module.with_suffix('')\n"
+            "    package.mkdir(exist_ok=True)\n    (package / '__init__.py').write_text(\"GREETING = 'hi'\")"
+        ), changed("tests/wanted"),
+    ),
+    Lie(
+        "leaves-a-start-file", "leaves a file in the home that Python runs when the next program starts", _TWO_PROGRAMS,
+        _leaves(
+            "place = pathlib.Path(site.getusersitepackages())\nplace.mkdir(parents=True, exist_ok=True)\n"
+            "(place / 'x.pth').write_text(\"import sys; sys.modules['wanted'] = m = type(sys)('m'); m.GREETING = 'hi'\")"
+        ), changed(f"~/.local/lib/python3.{sys.version_info[1]}/site-packages/x.pth"),
+    ),
+    Lie(
+        "rewrites-an-expectation", "rewrites the file that a program of the check just wrote to compare with",
+        _WRITES_BOTH, _leaves("for place in top.glob('local/want*'):\n    place.write_text('hi\\n')"),
+        changed("local/wanted.txt"),
+    ),
 )  # fmt: skip
 
 OPEN = (
+    Lie(
+        "rewrites-prepared-data", "rewrites data that a program of the check prepared for the next", _PREPARES,
+        _leaves("for place in top.glob('local/want*'):\n    place.write_text('{\"Ann\": \"hi\"}')"), (),
+        exception="Tools that change files in place do the same. Keep what tests expect in files of the project.",
+    ),
     Lie(
         "edits-a-table", "edits the table of the source from which a test reads what to expect", _READS_A_TABLE,
         """echo '{"Ann": "hi"}' > app/greetings.json""", (),

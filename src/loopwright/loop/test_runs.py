@@ -12,6 +12,7 @@ from loopwright.judging.reports.model import LineMarks, Status, TestReport, Test
 from loopwright.judging.runners.table import SELECTING
 from loopwright.judging.runners.trials import Trial
 from loopwright.judging.verdict import SILENT, TreeResult
+from loopwright.loop.left_files import Pairs
 
 COMMAND = "the test command"
 SUITE = "tests"
@@ -45,8 +46,10 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     # The end of the command's output.
     output: str = ""
-    # Files of the project that the tests changed while they ran.
+    # Files of the project that the tests changed while they ran, and files they left that steer other programs.
     rewritten: tuple[str, ...] = ()
+    # Files that the commands wrote and compared with each other.
+    compared: Pairs = {}
 
     @property
     def findings(self) -> tuple[TestResult, ...]:

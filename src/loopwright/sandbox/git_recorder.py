@@ -90,6 +90,16 @@ class GitRecorder:
         """Every changed path, and whether it is new."""
         return {shown(row.path): row.old_mode == _MISSING for row in self._rows}
 
+    def base_files(self) -> tuple[str, ...]:
+        """Every path of the base."""
+        listed = self._git.run("ls-tree", "-r", "-z", "--name-only", self._base.tree)
+        return tuple(shown(path) for path in listed.split(b"\0") if path)
+
+    def untracked(self) -> tuple[str, ...]:
+        """Files that the index does not have, also ignored ones; of new folders only the folder, with a slash."""
+        listed = self._git.run("ls-files", "-z", "--others", "--directory")
+        return tuple(shown(path) for path in listed.split(b"\0") if path)
+
     def files_since_commit(self) -> tuple[str, ...]:
         """Every path in which the base differs from its commit; all paths if there is no commit."""
         if self._base.commit is None:

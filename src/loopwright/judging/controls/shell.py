@@ -77,6 +77,20 @@ def compared_files(script: str) -> Iterator[str]:
                 yield commands[index + 1].words[0].value or ""
 
 
+def compared_pairs(script: str) -> Iterator[tuple[str, str]]:
+    """The pairs of files that a script compares with each other, if a difference is a failure."""
+    commands = simple_commands(script)
+    for index, command in enumerate(commands):
+        program, *words = [word.value or "" for word in command.words]
+        names: list[str] = []
+        if program in {"test", "[", "[["}:
+            names = [name for word in command.words for name in _CONTENT.findall(word.text)]
+        elif program.rpartition("/")[2] in {"diff", "cmp"}:
+            names = [word for word in words if not word.startswith("-")]
+        if len(names) == 2 and all(names) and _decides(commands, index):
+            yield names[0], names[1]
+
+
 class _Script(msgspec.Struct, frozen=True):
     source: bytes
     commands: list[SimpleCommand]

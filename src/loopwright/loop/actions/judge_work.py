@@ -240,19 +240,23 @@ class _Runs:
         if known is not None:
             return known
         sandbox = with_work(context.request(), tree, self._progress)
-        rewritten, more = RewrittenFiles(), replace(self._more, only=only)
+        rewritten, more = self._rewritten_files(), replace(self._more, only=only)
         run = run_tests(loop, context, sandbox, commands, name, without, inside=rewritten, more=more)
-        return replace(run, rewritten=rewritten.paths)
+        return replace(run, rewritten=rewritten.paths, compared=rewritten.pairs)
+
+    def _rewritten_files(self) -> RewrittenFiles:
+        return RewrittenFiles(scope=self._more.scope, commands=((part.command, part.cwd) for part in self._commands))
 
     def without_usual_rewrites(self, run: TestRun) -> TestRun:
         """The run without the files that the tests change on the base, too."""
-        if not run.rewritten:
+        if not run.rewritten and not (run.compared and run.passed):
             return run
-        rewritten, sandbox = RewrittenFiles(), base_sandbox(self._context.request(), self.split.whole, self._progress)
+        rewritten = self._rewritten_files()
+        sandbox = base_sandbox(self._context.request(), self.split.whole, self._progress)
         run_tests(
             self.loop, self._context, sandbox, self._commands, "base-tests-again", self._without, inside=rewritten
         )
-        return replace(run, rewritten=tuple(path for path in run.rewritten if path not in rewritten.paths))
+        return replace(run, rewritten=rewritten.unusual(run.rewritten, run.compared))
 
     def with_new_tests(self, results: CommandResults, earlier: TestRun | None) -> CommandResults:
         """The results with runs of the new tests by themselves: new tests may influence the others."""

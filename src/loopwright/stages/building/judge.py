@@ -127,10 +127,10 @@ class CheckJudging:
 
     def _judged(self, run: RunSteps, test_project: TestProject, *, sign_doubtful: bool = False) -> JudgedWork:
         split = self._split(sign_doubtful=sign_doubtful)
-        seen = BuiltTree(self._hidden, split)
+        seen = BuiltTree(self._hidden, split, self._slices.checks)
         checks = self._run_checks(run, split, seen)
-        if seen.rewritten:
-            seen.excuse(self._rewritten_on_base())
+        if split is not None and seen.is_suspicious:
+            seen.excuse(self._rewritten_on_base(split))
         judged = JudgedWork(split=split, seen=seen, checks=checks)
         if split is None or not checks.passes or checks.doubtful_tests:
             return judged
@@ -297,15 +297,17 @@ class CheckJudging:
         progress = loops_of(context).paths(self._loop.loop_id).progress
         return ControlBase(base_sandbox(context.sandbox_request(), tree, progress), tree.commit, tree.base_tree)
 
-    def _rewritten_on_base(self) -> tuple[str, ...]:
+    def _rewritten_on_base(self, split: SplitWork) -> RewrittenFiles:
         """The files that the checks change on the base while they run."""
-        base, rewritten, checks = self._base(), RewrittenFiles(self._hidden), self._slices.checks
+        base, checks = self._base(), self._slices.checks
+        commands = ((check.command, check.cwd) for check in checks)
+        rewritten = RewrittenFiles(self._hidden, scope=split.scope, commands=commands)
         if base is not None and checks:
             run_checks(
                 self._context, self._slug, checks, name="control-again", sandbox=base.sandbox,
                 cancellation=self._cancellation, observer=rewritten,
             )  # fmt: skip
-        return rewritten.paths
+        return rewritten
 
     def _base_results(self) -> dict[str, TreeResult]:
         base = self._base()
