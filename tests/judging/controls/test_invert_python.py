@@ -160,6 +160,20 @@ def test_an_expected_parameter_changes_in_its_rows_if_names_of_tests_can_stay(ro
     assert made.source.decode().replace(OTHER, "other(") == source.format(changed_rows, changed_body)
 
 
+def test_a_test_that_runs_when_its_file_is_loaded_stays():
+    source = b"""\
+def check(): assert f() == 1
+def test_a(): check()
+def test_b(): assert f() == 1
+test_a()
+if __name__ == "__main__":
+    test_b()
+"""
+    made = invert("t.py", source)
+    assert made.source == source.replace(b"test_b(): assert f() == 1", b"test_b(): assert f() == 3")
+    assert (made.altered, set(made.unaltered)) == ({"test_b"}, {"test_a"})
+
+
 def test_only_the_wanted_tests_change():
     made = invert(
         "t.py", b"def test_a(): assert f() == 1\ndef test_b(): assert f() == 1\n", only=frozenset({"test_b[x]"})

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.controls.probe_records import ProbedRun, Weakened, read_records, weakened_tests
+from loopwright.judging.controls.probe_records import (
+    ProbedRun,
+    Weakened,
+    read_records,
+    weakened_each_time,
+    weakened_tests,
+)
 
 POSITION = "t.py:3:4"
 
@@ -44,6 +50,12 @@ def test_only_a_lost_effect_weakens_a_test(base, work, weakened):
         "not_comparable": Weakened(not_comparable=(test,)),
     }
     assert found == expected[weakened]
+
+
+def test_what_a_second_comparison_does_not_find_is_left_out():
+    first = Weakened(passing={"a": ("1:0", "1:4"), "b": ("2:0",)}, unreached={"c": ("3:0",), "d": ("4:0",)})
+    second = Weakened(passing={"a": ("1:4",)}, unreached={"c": ("3:4",), "d": ("4:0",)})
+    assert weakened_each_time([first, second]) == Weakened(passing={"a": ("1:4",)}, unreached={"d": ("4:0",)})
 
 
 def test_lines_that_are_no_records_are_left_out():

@@ -86,6 +86,24 @@ def weakened_tests(base: ProbedRun, work: ProbedRun) -> Weakened:
     )
 
 
+def weakened_each_time(found: Iterable[Weakened]) -> Weakened:
+    """What all comparisons found, each of other runs: tests with random values do not reach the same assertions."""
+    comparisons = tuple(found)
+    return Weakened(
+        passing=_in_all([comparison.passing for comparison in comparisons]),
+        unreached=_in_all([comparison.unreached for comparison in comparisons]),
+        not_comparable=comparisons[0].not_comparable,
+    )
+
+
+def _in_all(found: list[dict[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    places = {
+        test: tuple(place for place in at if all(place in other.get(test, ()) for other in found[1:]))
+        for test, at in found[0].items()
+    }
+    return {test: at for test, at in places.items() if at}
+
+
 def _outcomes(records: Iterable[ProbeRecord]) -> dict[tuple[str, str], set[Outcome]]:
     """The outcomes of each assertion in each test."""
     found: dict[tuple[str, str], set[Outcome]] = {}

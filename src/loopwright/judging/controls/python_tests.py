@@ -45,10 +45,14 @@ class _PythonFile:
             self._by_last_name.setdefault(name.rpartition(".")[2], []).append(name)
         self._changed: dict[str, bool] = {}
         self._mentions: dict[str, list[str]] = {}
+        # Changed, these would keep the file from being loaded, and pytest from running any other file.
+        self._at_import: frozenset[str] = frozenset()
 
     def inverted(self, only: frozenset[str] | None) -> Inverted:
         """Change all tests, or the given ones; a file without tests is a script."""
         tests = dict(self._tests())
+        if tests:
+            self._at_import = frozenset(self._reachable(self._referred(_called_at_import(self._source.tree.body))))
         chosen = {test: name for test, name in tests.items() if only is None or test in only}
         results = {test: self._change_reachable(name) for test, name in chosen.items()}
         if not tests and (only is None or SCRIPT in only):
@@ -113,7 +117,9 @@ class _PythonFile:
 
     def _change_function(self, name: str) -> bool:
         if name not in self._changed:
-            self._changed[name] = any_done(map(self._change_definition, self._functions[name]))
+            self._changed[name] = name not in self._at_import and any_done(
+                map(self._change_definition, self._functions[name])
+            )
         return self._changed[name]
 
     def _change_definition(self, node: Function) -> bool:
@@ -166,6 +172,18 @@ def _within(nodes: Iterable[ast.AST], *, into_functions: bool = True) -> Iterato
             continue
         yield node
         ahead += list(ast.iter_child_nodes(node))[::-1]
+
+
+def _called_at_import(body: list[ast.stmt]) -> Iterator[ast.expr]:
+    """What a module calls when it is loaded, not when it is run as a script."""
+    loaded = [node for node in body if not (isinstance(node, ast.If) and _mentions_main(node.test))]
+    for node in _within(loaded, into_functions=False):
+        if isinstance(node, ast.Call):
+            yield node.func
+
+
+def _mentions_main(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Constant) and part.value == "__main__" for part in ast.walk(node))
 
 
 def _inner(node: Function) -> list[ast.AST]:
