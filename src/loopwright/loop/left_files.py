@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from loopwright.judging.left_files import (
 from loopwright.judging.scope import WorkScope
 from loopwright.kernel.files import remove_tree
 from loopwright.loop.altered_files import own_file
+from loopwright.loop.test_runs import Pairs
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.port import Sandbox
 
@@ -31,8 +32,6 @@ _MARK = b"Loopwright keeps Python from using bytecode of this folder while tests
 _HOME = "~/"
 _TMP = "/tmp/"  # noqa: S108 -- the sandbox's own folder, by its name inside
 _MOST_BYTES = 1 << 20
-# The digests of two compared files, by their paths.
-Pairs = Mapping[tuple[str, str], tuple[str, str]]
 
 
 class LeftFiles:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from loopwright.judging.called_commands import CommandIn
 from loopwright.judging.scope import WorkScope
-from loopwright.loop.left_files import LeftFiles, Pairs
+from loopwright.loop.left_files import LeftFiles
+from loopwright.loop.test_runs import Pairs
 from loopwright.runner.request import Observer
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.port import Changes, Sandbox

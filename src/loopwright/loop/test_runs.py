@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 import msgspec
@@ -12,10 +12,11 @@ from loopwright.judging.reports.model import LineMarks, Status, TestReport, Test
 from loopwright.judging.runners.table import SELECTING
 from loopwright.judging.runners.trials import Trial
 from loopwright.judging.verdict import SILENT, TreeResult
-from loopwright.loop.left_files import Pairs
 
 COMMAND = "the test command"
 SUITE = "tests"
+# The digests of two compared files, by their paths.
+Pairs = Mapping[tuple[str, str], tuple[str, str]]
 # The name of a run on the work without its doubtful changes.
 WITHOUT_DOUBTFUL = "without-doubtful-changes"
 

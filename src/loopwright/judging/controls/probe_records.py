@@ -12,7 +12,7 @@ from loopwright.judging.verdict import PASSED
 _MOST_BYTES = 32 << 20
 
 
-class Outcome(StrEnum):
+class ProbeOutcome(StrEnum):
     """What an assertion with a changed expectation did."""
 
     FAILED = "failed"
@@ -29,7 +29,7 @@ class ProbeRecord(msgspec.Struct, frozen=True):
     position: str
     # Empty if no test was known to run.
     test: str
-    outcome: Outcome
+    outcome: ProbeOutcome
 
 
 class ProbedRun(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ def read_records(path: str, content: bytes) -> tuple[ProbeRecord, ...]:
 
 def _read(path: str, line: bytes) -> ProbeRecord | None:
     try:
-        position, test, outcome = msgspec.json.decode(line, type=tuple[str, str, Outcome])
+        position, test, outcome = msgspec.json.decode(line, type=tuple[str, str, ProbeOutcome])
     except msgspec.MsgspecError:
         return None
     return ProbeRecord(path, position, test, outcome)
@@ -70,11 +70,11 @@ def weakened_tests(base: ProbedRun, work: ProbedRun) -> Weakened:
     passing: dict[str, list[str]] = {}
     unreached: dict[str, list[str]] = {}
     for (test, place), outcomes in before.items():
-        if Outcome.PASSED in outcomes:
+        if ProbeOutcome.PASSED in outcomes:
             continue
         now = after.get((test, place), set())
-        swallowed = Outcome.RAISED in outcomes and _passes(test, work) and not _passes(test, base)
-        if Outcome.PASSED in now or (now and swallowed):
+        swallowed = ProbeOutcome.RAISED in outcomes and _passes(test, work) and not _passes(test, base)
+        if ProbeOutcome.PASSED in now or (now and swallowed):
             passing.setdefault(test, []).append(place)
         elif not now and _passes(test, work) and (swallowed or _passes(test, base)):
             unreached.setdefault(test, []).append(place)
@@ -104,9 +104,9 @@ def _in_all(found: list[dict[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...
     return {test: at for test, at in places.items() if at}
 
 
-def _outcomes(records: Iterable[ProbeRecord]) -> dict[tuple[str, str], set[Outcome]]:
+def _outcomes(records: Iterable[ProbeRecord]) -> dict[tuple[str, str], set[ProbeOutcome]]:
     """The outcomes of each assertion in each test."""
-    found: dict[tuple[str, str], set[Outcome]] = {}
+    found: dict[tuple[str, str], set[ProbeOutcome]] = {}
     for record in records:
         found.setdefault((record.test, f"{record.path}:{record.position}"), set()).add(record.outcome)
     return found

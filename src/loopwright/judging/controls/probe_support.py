@@ -74,7 +74,7 @@ class Probes:
         if code is None or not self._is_product(code.co_filename):
             return manager
         test, _ = self._position(_frame(1))
-        return Block(manager, lambda outcome: self._record(key, test, outcome))
+        return ProbedBlock(manager, lambda outcome: self._record(key, test, outcome))
 
     def _try(self, key: str, fails: Callable[[], bool], frame: Any) -> None:
         if getattr(self._busy, "now", False):
@@ -172,7 +172,7 @@ class Probes:
             _close(place)
 
 
-class Block:
+class ProbedBlock:
     """Ends a block with a failure that its context manager must let through; the test goes on."""
 
     def __init__(self, manager: Any, record: Callable[[str], None]) -> None:
