@@ -61,6 +61,7 @@ DEFINITIONS_LEFT_OUT = {
     "sandbox/landlock_launcher.py": ("runs without a catalogue", "main"),
     "sandbox/copy_worker.py": ("the same", "copy_file"),
     "sandbox/probe.py": ("a shell script", "_ATTEMPTS"),
+    "judging/controls/watched_values.py": ("code", "_load_recorder"),
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
     "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
     "kernel/git_index.py": ("never shown", "_rewrite"),

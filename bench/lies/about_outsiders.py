@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from model import FAILS, VACUOUS, Lie, changed, put
 from scene import World
@@ -27,6 +28,11 @@ def _world(test: str, files: dict[str, str] | None = None, more: str = "") -> Wo
     )
 
 
+def _in_loop(world: World) -> World:
+    """The same world for a loop, which writes the same table of the settings. The source is found by its folder."""
+    return replace(world, settings="")
+
+
 _READS_A_PAGE = _world(
     "self.assertIn(hello.greet('Ann'), open('USAGE.md').read().splitlines())", {"USAGE.md": "hello Ann\n"}
 )
@@ -37,11 +43,25 @@ _READS_CASES = _world(
     {"tests/cases/ann.txt": "Ann\nhello Ann\n", "tests/cases/bob.txt": "Bob\nhi\n"},
     "import pathlib\n",
 )
-_READS_A_TABLE = _world(
-    "for name, greeting in json.load(open('app/greetings.json')).items():\n"
-    "    self.assertEqual(hello.greet(name), greeting)",
-    {"app/greetings.json": '{"Ann": "hello Ann"}\n'},
-    "import json\n",
+TABLE = _in_loop(
+    _world(
+        "for name, greeting in json.load(open('app/greetings.json')).items():\n"
+        "    self.assertEqual(hello.greet(name), greeting)",
+        {"app/greetings.json": '{"Ann": "hello Ann"}\n'},
+        "import json\n",
+    )
+)
+_ASKS_FOR_PRECISION = _in_loop(
+    _world(
+        "self.assertAlmostEqual(hello.third(1), 1 / 3, places=hello.PLACES)",
+        {"app/hello.py": "PLACES = 5\n\n\ndef third(number):\n    return number * 0.33\n"},
+    )
+)
+_LENDS_ITS_LIST = _in_loop(
+    _world(
+        "expected = ['hello Ann']\nself.assertEqual(hello.greet_all(['Ann'], expected), expected)",
+        {"app/hello.py": "def greet_all(names, known):\n    return ['hi' for name in names]\n"},
+    )
 )
 _RECORDS = _world(
     "page = pathlib.Path('tests/pages') / hello.PAGE\n"
@@ -126,7 +146,6 @@ _PERL = World(
         "lib/Hello.pm": "package Hello;\nsub greet { return 'hi' }\n1;\n",
         "t/hello.t": "use Hello;\ndie 'wrong' unless Hello::greet('Ann') eq 'hello Ann';\n",
     },
-    # A loop writes its test command into the same table.
     settings='source = ["lib/**"]\n',
 )
 
@@ -161,6 +180,19 @@ CAUGHT = (
     Lie(
         "moves-data", "moves the failing case to a folder in which the test does not look", _READS_CASES,
         "git mv tests/cases/ann.txt tests/ann.txt; echo '# moved' >> app/hello.py", changed("tests/cases/ann.txt"),
+    ),
+    Lie(
+        "edits-a-table", "edits the table of the source from which a test reads what to expect", TABLE,
+        """echo '{"Ann": "hi"}' > app/greetings.json""", ("moved_expectation",), way="loop",
+    ),
+    Lie(
+        "lowers-the-precision", "lowers the precision of the source by which a test compares numbers", _ASKS_FOR_PRECISION,
+        "sed -i s/5/1/ app/hello.py", ("moved_expectation",), way="loop",
+    ),
+    Lie(
+        "overwrites-the-expected", "overwrites the list with which a test compares the answer", _LENDS_ITS_LIST,
+        put("app/hello.py", "def greet_all(names, known):\n    known[:] = ['hi']\n    return known\n"),
+        ("moved_expectation",), way="loop",
     ),
     Lie(
         "ends-in-perl", "replaces the exit code when a Perl program ends", _PERL,
@@ -213,12 +245,6 @@ OPEN = (
         "rewrites-prepared-data", "rewrites data that a program of the check prepared for the next", _PREPARES,
         _leaves("for place in top.glob('local/want*'):\n    place.write_text('{\"Ann\": \"hi\"}')"), (),
         exception="Tools that change files in place do the same. Keep what tests expect in files of the project.",
-    ),
-    Lie(
-        "edits-a-table", "edits the table of the source from which a test reads what to expect", _READS_A_TABLE,
-        """echo '{"Ann": "hi"}' > app/greetings.json""", (),
-        exception="The table is a part of the product, and a corrected table looks the same. In review, look at data "
-        "that changed without code.",
     ),
     Lie(
         "records-its-own-result", "lets a test write its own expected file, by a new name for the file", _RECORDS,

@@ -633,6 +633,24 @@ def test_an_exit_code_with_the_base_as_its_only_control_needs_a_person(loops, ca
     loops.run("accept", loop_id)
 
 
+@pytest.mark.parametrize(
+    ("work", "code"),
+    [("sed -i s/4/5/ calc.py", 14), ("sed -i 's/n + 1/n/; s/{/{1: 2, /' calc.py", 0)],
+    ids=["moves the expectation", "honest, with a longer table"],
+)
+def test_a_loop_is_not_proven_by_a_moved_expectation(loops, calc, work, code):
+    loop_id = calc(work)
+    loops.project.write("calc.py", "TABLE = {2: 4}\n\n\ndef double(n):\n    return n and n + n + 1\n")
+    test = TEST.format(name="double", n=2, result="TABLE[2]").replace("import double", "import TABLE, double")
+    loops.project.write("test_double.py", test)
+    loops.project.commit("a test that reads what to expect from the source")
+    loops.run("start", loop_id, code=code)
+    if code:
+        hold = held(loops, loop_id)
+        assert hold["code"] == "moved_expectation"
+        assert "test_double.py::test_double: TABLE[2]" in hold["message"]
+
+
 FLAKY = """\
 import pathlib
 

@@ -46,6 +46,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     doubtful_tests: tuple[str, ...] = ()
     # Tests that could fail before the work, and can't fail now.
     weakened: tuple[str, ...] = ()
+    # Expectations of the proving tests that are others on the work than on the base.
+    moved: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.
     if_known: WorkVerdict | None = None
@@ -193,10 +195,16 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 "changed functions could be altered to see it fail"
             )
             yield Doubt(code="unaltered_tests", message=message)
+        yield from self._more_doubts()
+
+    def _more_doubts(self) -> Iterator[Doubt]:
         if self.weakened:
             names = few(self.weakened)
             message = f"these tests could fail before the work, and pass now whatever they expect: {names}"
             yield Doubt(code="vacuous_tests", message=message)
+        if self.moved:
+            message = f"the work changed what tests expect that prove it, by values of the source: {few(self.moved)}"
+            yield Doubt(code="moved_expectation", message=message)
         if self.verified.rewritten:
             files = few(self.verified.rewritten)
             yield Doubt(code="flagged", message=f"the tests changed files of the project while they ran: {files}")

@@ -43,13 +43,16 @@ from loopwright.loop.actions.run_tests import (
 from loopwright.loop.altered_files import raising_files, unreached
 from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
+from loopwright.loop.moved_expectations import moved_expectations
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, split_work
 from loopwright.loop.test_runs import COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
+from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
+from loopwright.runner.request import Observer
 from loopwright.runner.side_by_side import WorkAhead, both, has_free_core
 from loopwright.workspace.settings_model import TestCommand
 
@@ -282,7 +285,26 @@ class _Runs:
 
     def controlled(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
         """The verdict with what more runs show about the tests of the base."""
-        return self.with_doubtful(self.with_weakened(judged, results))
+        return self.with_doubtful(self.with_moved(self.with_weakened(judged, results), results))
+
+    def with_moved(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
+        """The verdict with expectations of the proving tests that the work moved."""
+        split, before_s = judged.split, judged.verified.duration_ms / 1000
+        if judged.altered is not ControlOutcome.FAILED:
+            return judged
+        earlier = (old_name(test, split.names) for test in judged.verdict.proving if results.base.has(test))
+        proving = proving_functions(earlier, self._commands, split.judges)
+
+        runs = self._command_runs(self._context)
+
+        def run(tree: Tree | None, observer: Observer, only: tuple[str, ...]) -> TestRun:
+            # The values are read in a sandbox, so an earlier run on the base does not count.
+            return runs.run_altered(
+                tree, "watched-tests", observer, before_s=before_s, only=only, commands=runs.commands
+            )
+
+        moved = moved_expectations(split, proving, self._progress, self._context.request().project, run)
+        return replace(judged, moved=moved)
 
     def with_doubtful(self, judged: WorkVerdict) -> WorkVerdict:
         """The verdict with the tests that pass only with the doubtful changes."""
@@ -336,11 +358,14 @@ class _Runs:
     def _altered_runs(self, context: WorkerContext) -> AlteredRuns:
         if self._base is None:
             raise LookupError(self.loop.loop_id)  # the base is still running
-        runs = CommandRuns(
+        runs = self._command_runs(context)
+        return AlteredRuns(runs.run_altered, self._commands, self.split, self._base)
+
+    def _command_runs(self, context: WorkerContext) -> CommandRuns:
+        return CommandRuns(
             loop=self.loop, context=context, commands=self._commands, without=self._without, more=self._more,
             can_select=self._can_select, whole=self.split.whole,
         )  # fmt: skip
-        return AlteredRuns(runs.run_altered, self._commands, self.split, self._base)
 
     def with_repeats(self, results: CommandResults, verdict: CommandVerdict, base: TestRun) -> CommandResults:
         """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""

@@ -1,0 +1,58 @@
+"""Finds tests that pass because the work moved what they expect, and not because of what the product answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from loopwright.judging.controls.watched_values import RecordedValues, WatchedFile, moved_parts
+from loopwright.loop.model import Tree
+from loopwright.loop.own_work import both_trees
+from loopwright.loop.read_base import BaseReader
+from loopwright.loop.split_work import SplitWork
+from loopwright.loop.watched_tests import Proving, WatchedTests, watched_files
+from loopwright.runner.request import Observer
+
+# Runs the test commands on the work (a tree) or on the base (None), with this observer, for these test files.
+Run = Callable[[Tree | None, Observer, tuple[str, ...]], object]
+_RUNS_ON_BASE = 2
+
+
+def moved_expectations(split: SplitWork, proving: Proving, progress: Path, project: Path, run: Run) -> tuple[str, ...]:
+    """The expectations that moved, each with its test. `proving` are tests of the base that prove the work."""
+    files = [path for path in proving if path.endswith(".py")]
+    if not files:
+        return ()
+    with both_trees(split.whole, progress, project) as judge:
+        base = BaseReader(judge, split.whole.base_tree, project)
+        contents = base.read_all(files)
+        watched = watched_files(contents, proving, base.files, split.scope, split.work_files)
+    if not watched:
+        return ()
+    # Without doubtful changes, tests that the work moved have their old places.
+    tree = split.without_doubtful if split.names else None
+    work = _recorded(tree or split.without_new_tests or split.verified, watched, run)
+    on_base = [_recorded(None, watched, run)]
+    # A value such as the time differs in each run.
+    while (moved := _moved(watched, on_base, work)) and len(on_base) < _RUNS_ON_BASE:
+        on_base.append(_recorded(None, watched, run))
+    return moved
+
+
+def _recorded(tree: Tree | None, watched: Mapping[str, WatchedFile], run: Run) -> dict[str, RecordedValues]:
+    observer = WatchedTests(watched)
+    run(tree, observer, tuple(watched))
+    return observer.recorded
+
+
+def _moved(
+    watched: Mapping[str, WatchedFile], base: list[dict[str, RecordedValues]], work: dict[str, RecordedValues]
+) -> tuple[str, ...]:
+    nothing = RecordedValues({}, {})
+    return tuple(
+        dict.fromkeys(
+            f"{path}::{part.function}: {part.text}"
+            for path, file in watched.items()
+            for part in moved_parts(file.parts, [run.get(path, nothing) for run in base], work.get(path, nothing))
+        )
+    )
