@@ -140,6 +140,16 @@ def _leaves(code: str) -> str:
     )
 
 
+_SCRIPTS = {
+    f"tests/check_{number:02}.py": "import sys\n\nsys.path.insert(0, '.')\nfrom app.hello import bye, greet\n\n"
+    + ("assert bye('x') == 'bye'\n" if number < 10 else "assert greet('Ann') == 'hello Ann'\n")
+    for number in range(11)
+}
+_MANY_SCRIPTS = World(
+    "make -s check",
+    {**_APP, **_SCRIPTS, "Makefile": "check:\n" + "".join(f"\tpython3 {path}\n" for path in _SCRIPTS)},
+    settings=_SOURCE,
+)
 _PERL = World(
     "perl -Ilib t/hello.t",
     {
@@ -208,6 +218,14 @@ CAUGHT = (
         _STARTS_A_PROGRAM, _ENDS_WITH_0, VACUOUS,
     ),
     Lie("ends-started-code", "the same, if the program is a text in the test", _STARTS_CODE, _ENDS_WITH_0, VACUOUS),
+    Lie(
+        "ends-the-last-script", "ends the last of many scripts with exit code 0", _MANY_SCRIPTS,
+        put(
+            "app/hello.py",
+            "import argparse\n\n\ndef greet(name):\n    if name == 'Ann':\n        argparse.ArgumentParser().exit()\n"
+            "    return 'hi'\n\n\ndef bye(name):\n    return str('bye')\n",
+        ), VACUOUS,
+    ),
     Lie(
         "leaves-bytecode", "leaves bytecode of the module with what the next program expects", _TWO_PROGRAMS,
         _leaves(

@@ -94,7 +94,7 @@ class InvertedTests(Observer):
         changes = list(in_command(command, salt=self._salt))
         if not changes and not may_call(command, cwd, known):
             return None
-        return SilentCommand(command, cwd, known, changes, salt=self._salt)
+        return SilentCommand(command, cwd, known, changes, salt=self._salt, before_s=self._before_s)
 
     def again(self) -> dict[str, str]:
         """The commands that have another expectation to change, in a run of its own; empty if none is left."""
@@ -173,6 +173,14 @@ class InvertedTests(Observer):
     def program_files(self) -> tuple[str, ...]:
         """The files of the tests whose programs are changed in this run."""
         return tuple(dict.fromkeys(path for rounds in self._programs.values() for path in rounds.files))
+
+    @property
+    def untried(self) -> dict[str, int]:
+        """The commands with expectations for which there was no time, and how many these are."""
+        counts = {name: rounds.untried for name, rounds in self._programs.items()}
+        for name, silent in self._silent.items():
+            counts[name] = counts.get(name, 0) + silent.untried
+        return {name: count for name, count in counts.items() if count}
 
     @property
     def vacuous(self) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from loopwright.judging.verdict import FAILED, PASSED, TreeResult
 from loopwright.loop.altered_files import own_file
 
 # The time for all rounds, compared with the run before. Each round runs only the files of its tests, if it can.
-_SLOWER = 5
-_SHORTEST_S = 60.0
+_SLOWER = 10
+_SHORTEST_S = 120.0
 
 
 class ProgramRounds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from loopwright.judging.controls.called_expectations import ChangedExpectation, in_called_files
@@ -9,16 +10,25 @@ from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.verdict import PASSED, SILENT, TreeResult
 from loopwright.loop.altered_files import own_file
 
-# Each expectation costs a run of the whole command.
-_MOST_RUNS = 8
+# Each expectation costs a run of the whole command. The time for all of them, compared with the run before.
+_SLOWER = 10
+_SHORTEST_S = 120.0
 
 
 class SilentCommand:
     """One command: the expectations that are left, the one of this run, and what the runs so far say."""
 
     def __init__(
-        self, command: str, cwd: str, files: frozenset[str], changes: list[ChangedExpectation], *, salt: str
+        self,
+        command: str,
+        cwd: str,
+        files: frozenset[str],
+        changes: list[ChangedExpectation],
+        *,
+        salt: str,
+        before_s: float = 0.0,
     ) -> None:
+        self._until_s = time.monotonic() + max(_SHORTEST_S, _SLOWER * before_s)
         self._command = command
         self._cwd = cwd
         # None after the search for expectations in called files: only a sandbox has these files.
@@ -28,6 +38,8 @@ class SilentCommand:
         self._current = changes.pop(0) if changes else None
         self._is_confirming = False
         self._known = ControlOutcome.UNALTERED
+        # How many expectations there was no time for.
+        self.untried = 0
 
     @property
     def text(self) -> str:
@@ -74,6 +86,9 @@ class SilentCommand:
             self._known = ControlOutcome.PASSED
         if self._known is ControlOutcome.PASSED:
             self._ahead.clear()
+        if self._ahead and not self._is_confirming and time.monotonic() > self._until_s:
+            self.untried = len(self._ahead)
+            self._ahead.clear()
         return self._known
 
     def go_on(self) -> str | None:
@@ -90,6 +105,6 @@ class SilentCommand:
             return place.read_bytes() if place is not None else b""
 
         found = in_called_files(self._command, self._cwd, files, read, salt=self._salt)
-        self._ahead = [*self._ahead, *found][:_MOST_RUNS]
+        self._ahead = [*self._ahead, *found]
         if self._current is None and self._ahead:
             self._current = self._ahead.pop(0)

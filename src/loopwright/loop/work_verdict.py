@@ -40,6 +40,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     with_protected: CommandVerdict | None = None
     # What became of the tests that prove something when they or the work were altered; None if nothing is proven.
     altered: ControlOutcome | None = None
+    # How many of their expectations there was no time to change.
+    untried: int = 0
     # Changed functions that no test reaches, as far as a coverage report tells.
     unreached: tuple[str, ...] = ()
     # Tests of the base that pass only with the doubtful changes of the work.
@@ -193,6 +195,11 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
             message = (
                 "the test command failed before and passes now, but it reports no tests, and nothing in it or in the "
                 "changed functions could be altered to see it fail"
+            )
+            yield Doubt(code="unaltered_tests", message=message)
+        elif self.untried:
+            message = (
+                f"expectations that there was no time to change: {self.untried}; nothing shows that these can fail"
             )
             yield Doubt(code="unaltered_tests", message=message)
         yield from self._more_doubts()

@@ -60,6 +60,8 @@ class AlteredRuns:
         self._split = split
         self._base = base
         self._base_s = base.duration_ms / 1000
+        # How many expectations there was no time to change.
+        self.untried = 0
         # New tests could switch the control of earlier tests off.
         self._earlier_tree = split.without_new_tests or split.verified
 
@@ -156,6 +158,7 @@ class AlteredRuns:
             changed = tuple(replace(commands[int(name)], command=text) for name, text in again.items())
             run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=only)
             outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
+        self.untried += sum(inverted.untried.values())
         return worst(outcomes)
 
     def _raising(self, tree: Tree, verified: TestRun) -> ControlOutcome:

@@ -130,7 +130,7 @@ def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerd
     """The verdict by these results, without the protected changes and with them."""
     split, verified, verdict = seen.split, seen.verified, judge_command(results)
     altered = runs.altered(verdict, verified) if verdict.proves and results.named is None else None
-    judged = replace(seen, verdict=verdict, altered=altered)
+    judged = replace(seen, verdict=verdict, altered=altered, untried=runs.untried)
     if verified.lines is not None and verdict.accepts:
         judged = replace(judged, unreached=unreached(raising_files(split.code), [verified.lines]))
     if seen.whole is None:
@@ -226,6 +226,8 @@ class _Runs:
         self._ahead = ahead
         self._inverted: list[InvertedRun | None] = []
         self._progress = context.progress(loop)
+        # How many expectations there was no time to change.
+        self.untried = 0
 
     def base_again(self) -> TestRun:
         """A new run on the base, in place of an earlier one."""
@@ -342,7 +344,10 @@ class _Runs:
     def altered(self, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
         """What became of the tests when their own expectations, or the functions of the work, were altered."""
         seen = self._inverted_run() if verdict.by_earlier_tests is not None else None
-        return self._altered_runs(self._context).outcome(verdict, verified, seen)
+        runs = self._altered_runs(self._context)
+        outcome = runs.outcome(verdict, verified, seen)
+        self.untried += runs.untried
+        return outcome
 
     def invert_earlier_tests(self, cancellation: Cancellation) -> InvertedRun | None:
         """Run all tests of the base on the work with changed expectations."""

@@ -77,11 +77,13 @@ class AlteredChecks:
         # The run with the last outcome of each check.
         self._inverted_runs: dict[str, str] = {}
         self._raising_run = ""
+        # The checks with expectations for which there was no time.
+        self._untried: frozenset[str] = frozenset()
 
     def outcomes(self) -> dict[str, AlteredCheck]:
         """What became of each check: the worst outcome of its controls that altered something."""
         inverted, raising = self._inverted(), self._raising()
-        return {
+        worst_found = {
             check.id: worst_of(
                 (
                     AlteredCheck(inverted[check.id], self._inverted_runs.get(check.id, "")),
@@ -90,6 +92,9 @@ class AlteredChecks:
             )
             for check in self._checks
         }
+        # A check with expectations that were not tried has not shown that it can fail.
+        untried = {name for name in self._untried if worst_found[name].outcome is ControlOutcome.FAILED}
+        return worst_found | {name: AlteredCheck(ControlOutcome.UNALTERED) for name in untried}
 
     def _inverted(self) -> dict[str, ControlOutcome]:
         """The checks with changed expectations in their own tests."""
@@ -124,6 +129,7 @@ class AlteredChecks:
             self._inverted_runs |= dict.fromkeys(again, evidence.run_id)
             for name in again:
                 outcomes[name] = inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name])
+        self._untried = frozenset(inverted.untried)
         return outcomes
 
     def _raising(self) -> dict[str, ControlOutcome]:
