@@ -164,3 +164,16 @@ def test_a_loop_may_not_change_the_helper_of_a_judging_script(loops, honest):
     done = loops.project.run("loop", "start", loop_id)
     assert (done.exit_code == 0) == honest, done.stdout
     assert honest or "protected_changes" in [code for _, code in loops.holds(loop_id)]
+
+
+@pytest.mark.parametrize("lie", ["trap 'exit 0' EXIT", "exit 0"])
+def test_a_loop_is_not_proven_by_a_shell_script_whose_product_swallows_every_failure(loops, lie):
+    loops.configure([{"role": "builder", "run": f"cat >> app/hello.sh <<'END'\n{lie}\nEND"}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", "sh check.sh").replace('["**"]', '["app/**"]'))
+    loops.project.write("app/hello.sh", "greet() { echo hi; }\n")
+    loops.project.write("check.sh", '. ./app/hello.sh\n[ "$(greet Ann)" = "hello Ann" ]\n')
+    loops.project.commit("a product of shell")
+    loop_id = loops.new("--task", "greet by name")
+    loops.run("start", loop_id, code=14)
+    assert loops.holds(loop_id) == [("proof", "vacuous_tests")]
