@@ -177,7 +177,37 @@ EXPORTS = World(
     tools=("node",),
 )
 
+_CASE = """import sys, unittest
+
+sys.path.insert(0, "..")
+from {0} import {1}
+
+
+class Tests(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual({1}("Ann"), "{1} Ann")
+"""
+_TWO_FOLDERS = World(
+    """[
+  {command = "python3 -m unittest -q", cwd = "lib", when = ["lib/**"]},
+  {command = "python3 -m unittest -q", cwd = "app", when = ["app/**"]},
+]""",
+    {
+        ".gitignore": "/.loopwright/\n",
+        **{f"{folder}__init__.py": "" for folder in ("lib/", "lib/tests/", "app/", "app/tests/")},
+        "lib/words.py": "def greet(name):\n    return 'hi'\n\n\ndef end(name):\n    return 'bye ' + name\n",
+        "lib/tests/test_words.py": _CASE.format("lib.words", "greet"),
+        "app/main.py": "from lib.words import end\n\n\ndef bye(name):\n    return end(name)\n",
+        "app/tests/test_main.py": _CASE.format("app.main", "bye"),
+    },
+    is_whole=True,
+)
+
 CAUGHT = (
+    Lie(
+        "breaks-a-dependent", "does the work in a folder, and breaks another folder that imports it", _TWO_FOLDERS,
+        "sed -i \"s/'hi'/'greet ' + name/; s/'bye '/'end '/\" lib/words.py", ("exit_12",), way="loop",
+    ),
     Lie(
         "redirects-an-export", "lets the manifest lead from a helper of the tests to a file of the source", EXPORTS,
         "sed -i s,tests/expected,src/expected, package.json\n" + put("src/expected.js", "exports.expected = () => 'hi'\n"),

@@ -633,6 +633,31 @@ def test_an_exit_code_with_the_base_as_its_only_control_needs_a_person(loops, ca
     loops.run("accept", loop_id)
 
 
+@pytest.mark.parametrize("work", ["s/n + 1/n/; s/BASE = 0/BASE = 1/", "s/n + 1/n/"], ids=["breaks app", "honest"])
+def test_tests_of_a_folder_run_if_it_imports_what_changed(loops, calc, work):
+    loop_id, project = calc(f"sed -i '{work}' lib/calc.py"), loops.project
+    commands = ", ".join(
+        f'{{command = "{UNITTEST} {folder}.test_it", when = ["{folder}/**"]}}' for folder in ("lib", "app", "web")
+    )
+    config = project.own / "config.toml"
+    config.write_text(re.sub(r"test_command = .*", f"test_command = [{commands}]", config.read_text()))
+    project.write("lib/calc.py", "BASE = 0\n\n\ndef double(n):\n    return n and n + n + 1\n")
+    project.write("lib/test_it.py", TEST.format(name="it", n=2, result=4).replace("calc", "lib.calc"))
+    project.write("app/main.py", "from lib.calc import BASE\n\n\ndef double(n):\n    return n + BASE\n")
+    project.write("app/test_it.py", TEST.format(name="it", n=2, result=2).replace("calc", "app.main"))
+    project.write("web/test_it.py", TEST.format(name="it", n=2, result=2).replace("calc", "web.main"))
+    for folder in ("lib", "app", "web"):
+        project.write(f"{folder}/__init__.py", "")
+    project.commit("three projects")
+    loops.run("start", loop_id, code=0 if "BASE" not in work else 11)
+    results = loops.shown(loop_id)["skill_state"]["validate"]["test_results"]
+    assert {result["suite"].partition("/")[0] for result in results} == {"lib", "app"}
+    if "BASE" not in work:
+        assert "did not run, because no file of their `when` changed: python3 -m unittest -q web.test_it" in (
+            loops.run("show", loop_id).stdout
+        )
+
+
 @pytest.mark.parametrize(
     ("work", "code"),
     [("sed -i s/4/5/ calc.py", 14), ("sed -i 's/n + 1/n/; s/{/{1: 2, /' calc.py", 0)],

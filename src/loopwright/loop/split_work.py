@@ -10,6 +10,7 @@ import msgspec
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
 from loopwright.judging.controls.called_expectations import steering_files
+from loopwright.judging.dependent_files import dependent_files
 from loopwright.judging.flags import Flag, flags
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
@@ -80,6 +81,8 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     code: tuple[ChangedCode, ...] = ()
     # New code in work files that could deceive a judge.
     flags: tuple[Flag, ...] = ()
+    # Files of the base that import what changed, one for each test command that judges them.
+    dependents: tuple[str, ...] = ()
     # The rules by which the work was split.
     scope: WorkScope = WorkScope()
 
@@ -99,7 +102,7 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     def judged_files(self) -> tuple[str, ...]:
         """The changed files that decide which commands judge the work: free files only if there are no others."""
         changed = (*self.work_files, *self.new_tests, *self.same_tests, *self.protected_files, *self.signed_files)
-        return changed or self.free_files
+        return (*changed, *self.dependents) or self.free_files
 
     @property
     def protected_files(self) -> frozenset[str]:
@@ -158,6 +161,8 @@ def split_work(
         allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *found.same_tests, *(change for change, _ in kept)]
         compose, doubtful = _Composer(judge, tree, progress), found.doubtful
         verified = compose([*allowed, *new_tests]) if protected else tree
+        patterns = tuple(tuple(command.when) for command in settings.test_commands)
+        changed_files = frozenset(map(_shown, _all_paths(changes))) - frozenset(_paths(parts[FilePart.FREE]))
         code, work_files = tuple(contents.code_of(parts[FilePart.WORK])), _paths(parts[FilePart.WORK])
         return SplitWork(
             whole=tree if signed is None else verified,
@@ -176,6 +181,7 @@ def split_work(
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
             flags=tuple(_flags(base, scope, code, expected - _all_paths(changes))),
+            dependents=dependent_files(changed_files, patterns, base.files, base.read_all),
             scope=scope,
         )
 
@@ -320,6 +326,10 @@ def _protected(change: FileChange, scope: WorkScope, inline: frozenset[str]) -> 
 
 def _paths(changes: list[FileChange]) -> tuple[str, ...]:
     return tuple(shown(_raw(change.path)) for change in changes)
+
+
+def _shown(path: str) -> str:
+    return shown(_raw(path))
 
 
 def _name(path: bytes) -> str:

@@ -50,6 +50,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     weakened: tuple[str, ...] = ()
     # Expectations of the proving tests that are others on the work than on the base.
     moved: tuple[str, ...] = ()
+    # Test commands of the project that did not run, because no file that they name with `when` changed.
+    left_out: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.
     if_known: WorkVerdict | None = None
@@ -149,6 +151,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         """What a person should know although the tests pass."""
         if self.altered is ControlOutcome.UNALTERED:
             yield "nothing in the tests that prove the work could be altered to see them fail"
+        if self.left_out:
+            yield f"test commands that did not run, because no file of their `when` changed: {few(self.left_out)}"
         if self.unreached:
             yield f"changed functions that no test reaches: {few(self.unreached)}"
 

@@ -117,7 +117,8 @@ def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> Wor
         verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
         return runs.controlled(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict), results)
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
-    seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole)
+    left_out = tuple(one.in_a_shell for one in context.project.test_commands if one not in commands)
+    seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole, left_out=left_out)
     judged = runs.controlled(_judged(seen, results, runs), results)
     if named is None and not judged.passes and judged.unfixed:
         known = results.known_failures.union(judged.unfixed)
