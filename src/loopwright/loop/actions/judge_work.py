@@ -117,8 +117,9 @@ def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> Wor
         verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
         return runs.controlled(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict), results)
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
-    left_out = tuple(one.in_a_shell for one in context.project.test_commands if one not in commands)
-    seen = WorkVerdict(split=split, base=base, verified=verified, verdict=verdict, whole=whole, left_out=left_out)
+    seen = WorkVerdict(
+        split=split, base=base, verified=verified, verdict=verdict, whole=whole, left_out=runs.commands_left_out
+    )
     judged = runs.controlled(_judged(seen, results, runs), results)
     if named is None and not judged.passes and judged.unfixed:
         known = results.known_failures.union(judged.unfixed)
@@ -229,6 +230,11 @@ class _Runs:
         self._progress = context.progress(loop)
         # How many expectations there was no time to change.
         self.untried = 0
+
+    @property
+    def commands_left_out(self) -> tuple[str, ...]:
+        """The test commands of the project that do not run for this work."""
+        return tuple(one.in_a_shell for one in self._context.project.test_commands if one not in self._commands)
 
     def base_again(self) -> TestRun:
         """A new run on the base, in place of an earlier one."""
