@@ -1,0 +1,89 @@
+"""Work that takes one assertion of a test its effect is found, although another assertion can still fail."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+from loopwright.judging.controls.probe_records import ProbedRun, read_records, weakened_tests
+from loopwright.judging.controls.python_probes import probe_python, records_name
+
+BASE = """\
+import contextlib, threading
+class Error(Exception): pass
+class Value:
+    def __init__(self, x): self.x = x
+    def __eq__(self, other): return self.x == other.x
+def call(function): function(1); return 1
+def call_in_thread(function):
+    failed = []
+    def run():
+        try: function(1)
+        except AssertionError as error: failed.append(error)
+    thread = threading.Thread(target=run); thread.start(); thread.join()
+    if failed: raise failed[0]
+    return 1
+@contextlib.contextmanager
+def session(): yield 1
+def items(): return [1, 2]
+"""
+CHANGES = {
+    "class Error(Exception): pass": "Error = Exception",
+    "return self.x == other.x": "return True",
+    "function(1); return 1": "return 1",
+    "    if failed: raise failed[0]\n": "",
+    "def session(): yield 1": "def session():\n    with contextlib.suppress(AssertionError): yield 1",
+    "return [1, 2]": "return []",
+}
+TESTS = """\
+import product
+def check(n): assert n == 1
+def test_equal():
+    assert product.Value(1) == product.Value(1)
+    assert product.Value(1).x == 1
+def test_callback(): assert product.call(check) == 1
+def test_thread(): assert product.call_in_thread(check) == 1
+def test_block():
+    with product.session() as n: assert n == 1
+    assert n == 1
+def test_handled():
+    try: assert product.call(id) == 1
+    except product.Error: pass
+    assert product.call(id) == 1
+def test_loop():
+    for item in product.items(): assert item
+    assert product.call(id) == 1
+def test_sound(): assert product.call(id) == 1
+"""
+
+
+def probed_run(folder, product: str) -> ProbedRun:
+    folder.mkdir()
+    (folder / "product.py").write_text(product)
+    (folder / "test_it.py").write_bytes(probe_python("test_it.py", TESTS.encode(), salt="ab12").source)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-qrA", "-p", "no:cacheprovider", "--tb=no", "test_it.py"],
+        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    results = {test: word.lower() for word, test in re.findall(r"^(PASSED|FAILED) (\S+)", done.stdout, re.MULTILINE)}
+    return ProbedRun(read_records("test_it.py", (folder / records_name("test_it.py", "ab12")).read_bytes()), results)
+
+
+def test_each_weakened_assertion_is_found(tmp_path):
+    work = BASE
+    for before, after in CHANGES.items():
+        assert before in work
+        work = work.replace(before, after)
+    base = probed_run(tmp_path / "base", BASE)
+    found = weakened_tests(base, probed_run(tmp_path / "work", work))
+    assert found.passing == {
+        "test_it.py::test_equal": ("test_it.py:4:4",),
+        "test_it.py::test_thread": ("test_it.py:2:14",),
+        "test_it.py::test_block": ("test_it.py:9:9",),
+        "test_it.py::test_handled": ("test_it.py:12:9:handled",),
+    }
+    assert found.unreached == {
+        "test_it.py::test_callback": ("test_it.py:2:14",),
+        "test_it.py::test_loop": ("test_it.py:16:33",),
+    }
