@@ -37,7 +37,10 @@ DEFINITIONS_LEFT_OUT = {
     "redaction/seed_rules.py": ("as in redaction/providers", "SEED_RULES"),
     "reflection/default_rules.py": (
         "risk rules are data with ids, shown by `explain risk` in English",
-        "CODE _RIGHTS _AUTH _DATA _INFRA _BUILD _UI _TEST _DOCS _STEERING _SECRETS _PLAY _NATURE _INERT _DECOR DEFAULT",
+        (
+            "CODE _RIGHTS _AUTH _MONEY _DATA _INFRA _BUILD _UI _TEST _DOCS _STEERING _SECRETS _PLAY _NATURE _PAGE"
+            " _INERT _DECOR DEFAULT"
+        ),
     ),
     "reflection/rule_sets.py": ("the same", "CLASSIC"),
     "analysis/preregistered.py": (

@@ -26,7 +26,7 @@ def test_a_diff_is_files_and_lines():
         + raw(b"000000", b"100644", b"A", b"a.py")
         + b"3\t1\tb.py\0007\t0\ta.py\0"
     )
-    assert parse_diff(text) == Change(("a.py", "b.py"), 10, 1)
+    assert parse_diff(text) == Change(("a.py", "b.py"), 10, 1, counts={"b.py": (3, 1)})
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_status_tells_them_from_the_index_and_the_work_tree(head, index, work_
 
 def test_a_rename_is_both_names():
     text = raw(b"100644", b"100644", b"R090", b"old", b"new") + b"1\t2\t\0old\0new\0"
-    assert parse_diff(text) == Change(("new", "old"), 1, 2)
+    assert parse_diff(text) == Change(("new", "old"), 1, 2, counts={"new": (1, 2)})
     status = b"2 R. N... 100644 100644 100644 %s %s R100 new\0old\0" % (OLD, OLD)
     assert parse_status(status).files == ("new", "old")
 
@@ -112,7 +112,9 @@ def test_state_of_ours_is_no_change_but_settings_that_others_rely_on_are():
     new = b"".join(raw(b"000000", b"100644", b"A", path) + b"5\t5\t" + path + b"\0" for path in state)
     config = b".loopwright/config.toml"
     other = raw(b"100644", b"100644", b"M", b".claude/settings.json") + b"1\t1\t.claude/settings.json\0"
-    assert parse_diff(new + other, OWN) == Change((".claude/settings.json",), 1, 1)
+    assert parse_diff(new + other, OWN) == Change(
+        (".claude/settings.json",), 1, 1, counts={".claude/settings.json": (1, 1)}
+    )
     assert parse_diff(raw(b"000000", b"100644", b"A", config) + b"5\t0\t" + config + b"\0", OWN).files == ()
     assert parse_diff(raw(b"000000", b"100644", b"A", config) + b"5\t0\t" + config + b"\0", OWN).insertions == 0
     changed = parse_diff(raw(b"100644", b"100644", b"M", config) + b"5\t0\t" + config + b"\0", OWN)
@@ -167,8 +169,10 @@ def test_changes_are_combined_and_seen_from_above():
     two = Change(("b", "c"), None, None, {"b": "symlink"}, (), ("c",))
     assert combined(one, two) == Change(("a", "b", "c"), 1, None, {"b": "symlink"}, ("a",), ("c",))
     assert combined() == Change()
-    below = Change(("x",), 1, 2, {"x": "mode"}, ("x",), ("x",)).below("sub/")
-    assert below == Change(("sub/x",), 1, 2, {"sub/x": "mode"}, ("sub/x",), ("sub/x",))
+    below = Change(("x",), 1, 2, {"x": "mode"}, ("x",), ("x",), {"x": (1, 2)}, {"x": (2, 3)}).below("sub/")
+    assert below == Change(
+        ("sub/x",), 1, 2, {"sub/x": "mode"}, ("sub/x",), ("sub/x",), {"sub/x": (1, 2)}, {"sub/x": (2, 3)}
+    )
 
 
 def test_what_git_really_says_is_understood(project):

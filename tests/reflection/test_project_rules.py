@@ -17,8 +17,8 @@ def verdict(files, *own, lines=None):
 
 
 def test_a_rule_adds_by_word_and_by_path():
-    rule = ProjectRule("data", words=frozenset({"invoice"}), paths=("services/pay/**", "*.ledger"))
-    for path in ("src/InvoiceView.ts", "invoices.py", "services/pay/a/b.go", "x/y.ledger"):
+    rule = ProjectRule("data", words=frozenset({"voucher"}), paths=("services/pay/**", "*.ledger"))
+    for path in ("src/VoucherView.ts", "vouchers.py", "services/pay/a/b.go", "x/y.ledger"):
         found = verdict([path], rule)
         assert (found.surface, found.score) == ("data", 0.9), path
         assert "this project" in found.hits[0].why

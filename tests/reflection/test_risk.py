@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopwright.reflection.change import FEWEST_LOST
 from loopwright.reflection.model import Risk, SurfaceName
 from loopwright.reflection.risk import Claim, RiskVerdict, evaluate_risk_floor, raised_by
 from loopwright.reflection.rule_set import SURFACES, WEIGHTS
@@ -80,6 +81,45 @@ def test_size_asks_for_review_where_a_person_would(files, insertions, deletions,
 
 def test_classic_has_no_size():
     assert evaluate_risk_floor(["src/main.py"], 10**6, 10**6, rules=CLASSIC).score == 0.0
+    assert evaluate_risk_floor(["src/main.py"], 1, 240, rules=CLASSIC, lost={"src/main.py": (240, 240)}).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("lost", "needs_review"),
+    [
+        ({"pkg/main.py": (240, 240)}, True),
+        ({"pkg/main.py": (120, 120)}, True),
+        ({"pkg/main.py": (20, 40)}, True),
+        ({"pkg/main.py": (20, 41)}, False),
+        ({"pkg/main.py": (19, 19)}, False),
+        ({"pkg/a.py": (10, 12), "pkg/b.py": (10, 15)}, True),
+        ({"pkg/main.py": (60, 61), "pkg/other.py": (1, 5000)}, True),
+        ({"pkg/main.py": (0, 0)}, False),
+        ({"pkg/api.pb.go": (200, 200)}, False),
+        ({"pkg/generated/api.py": (200, 200)}, False),
+        ({"static/app.min.js": (200, 200)}, False),
+        ({"tests/test_main.py": (200, 200)}, False),
+        ({"docs/guide.md": (200, 200)}, False),
+        ({"data/rows.csv": (200, 200)}, False),
+        ({"docs/conf.py": (30, 30)}, True),
+    ],
+)
+def test_work_that_removes_most_of_a_part_needs_review_whatever_its_size(lost, needs_review):
+    removed = sum(lines for lines, _ in lost.values())
+    verdict = evaluate_risk_floor(lost, 1, removed, lost=lost)
+    assert verdict.needs_review is needs_review, verdict.reason
+    assert ("most lines are removed from" in verdict.reason) is needs_review
+
+
+def test_no_rule_needs_fewer_lost_lines_than_a_reader_counts():
+    assert all(rules.loss is None or rules.loss.lines >= FEWEST_LOST for rules in RULE_SETS.values())
+
+
+@given(st.floats(0, 1), st.integers(0, 1000))
+def test_a_printed_score_says_the_same_as_the_verdict(score, thousandths):
+    threshold = thousandths / 1000
+    verdict = evaluate_risk_floor(["a.css"], threshold=threshold).replaced(score=round(score, 9))
+    assert (float(verdict.shown_score()) >= threshold) is verdict.needs_review
 
 
 def test_the_curve_is_the_one_in_the_docs():

@@ -216,8 +216,11 @@ def test_no_undo_of_files_that_were_changed_since(project):
 
 
 def test_above_the_risk_floor_a_reviewer_other_than_the_builder_is_required(project):
-    built(project, settings=STRICT)
+    # The work replaces most of a file: that needs review, however small the file is.
+    empties = {"role": "builder", "run": f"{BUILT}; echo 'gone = 1' > other.py"}
+    built(project, empties, uncommitted={"other.py": "x = 1\n" * 40})
     ok(project, "review", "greet")
+    assert "most lines are removed from other.py (40 of 40)" in report(project)
     found = blockers(project, "done")
     assert {"review_verdict_request-changes", "review_rework_required"} <= set(found)
     assert "needs a reviewer" in found["review_verdict_request-changes"]["message"]

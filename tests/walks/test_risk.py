@@ -93,6 +93,20 @@ def test_staged_means_the_content_of_the_next_commit(repo):
     assert json.loads((repo.home / "said").read_text())["files_changed"] == ["src/auth.py"]
 
 
+@pytest.mark.parametrize("lines", [40, 240])
+def test_replacing_most_of_a_small_project_needs_review(repo, lines):
+    repo.write("src/main.py", "".join(f"line_{number} = {number}\n" for number in range(lines)))
+    repo.commit("more")
+    repo.write("src/main.py", "gone = True\n")
+    emptied = [{"path": "src/main.py", "removed": lines, "before": lines}]
+    assert judged(repo, needs_review=True)["emptied"] == emptied
+    assert f"most lines are removed from src/main.py: {lines} of {lines}" in repo.run("risk").stdout
+    repo.git("add", "-A")
+    repo.write("src/main.py", "".join(f"line_{number} = {number}\n" for number in range(lines)))
+    assert judged(repo, "--staged", needs_review=True)["emptied"] == emptied
+    assert judged(repo, needs_review=False)["emptied"] == []
+
+
 def test_base_means_all_changes_since_the_branch_point(repo):
     repo.git("checkout", "-q", "-b", "feature")
     repo.write("src/one.py", FEW)
@@ -451,7 +465,7 @@ def test_rule_sets_and_threshold_are_flags_and_settings(repo):
     repo.write("author.py", "x\n")
     assert judged(repo, "--ruleset", "classic", needs_review=True)["ruleset"] == "classic"
     record = judged(repo, needs_review=False)
-    assert (record["ruleset"], record["ruleset_version"], record["threshold"]) == ("default", 4, 0.5)
+    assert (record["ruleset"], record["ruleset_version"], record["threshold"]) == ("default", 5, 0.5)
     judged(repo, "--threshold", "0.01", needs_review=True)
     judged(repo, env={"LOOPWRIGHT_RISK_RULESET": "classic"}, needs_review=True)
     repo.write(".loopwright/config.toml", "[risk]\nruleset = 'classic'\nthreshold = 1.0\n")
@@ -524,7 +538,7 @@ def test_a_person_reads_the_verdict_its_reasons_and_the_next_command(repo):
     head = repo.git("rev-parse", "HEAD")[:12]
     assert done.stdout.splitlines() == [
         "review needed: score 1.00, threshold 0.5",
-        "why: files on the surface auth changed (default rules v4)",
+        "why: files on the surface auth changed (default rules v5)",
         '  auth  1.00  src/auth.py  (word "auth")',
         "  none  0.00  src/main.py",
         f"compared: working tree, staged and untracked files, with HEAD ({head})",
@@ -593,7 +607,7 @@ def test_sarif_follows_its_standard(repo):
 
 def test_explain_shows_both_tables(repo):
     rows = repo.run("explain", "risk", "--json").json()
-    assert {row["rules"] for row in rows} == {"default rules v4", "classic rules v1"}
+    assert {row["rules"] for row in rows} == {"default rules v5", "classic rules v1"}
     words = " ".join(row["what"] for row in rows if row["surface"] == "auth")
     assert "oauth" in words
     assert any(row["how"] == "size" and "100" in row["what"] for row in rows)

@@ -15,6 +15,7 @@ from loopwright.errors import WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
+from loopwright.reflection.risk import score_text
 from loopwright.reflection.store import Stored
 from loopwright.stages.context import Context
 from loopwright.verbs.judged import judged
@@ -109,7 +110,8 @@ def list_command(context: Context, as_json: bool) -> None:
         if record.confidence is not None:
             confidence = message("confidence {confidence}", confidence=f"{record.confidence:g}")
         review = "review" if record.risk.needs_review else message("no review")
-        put(f"{stored.name}  {record.task_ref}  {confidence}  {record.risk.surface} {record.risk.score:.2f} {review}")
+        score = score_text(record.risk.score)
+        put(f"{stored.name}  {record.task_ref}  {confidence}  {record.risk.surface} {score} {review}")
     for unreadable in reflections.unreadable:
         echo(f"{unreadable.name}: not a reflection: {unreadable.why}", fg="red")
     if not reflections.stored and not reflections.unreadable:
@@ -185,7 +187,7 @@ def _echo(stored: Stored, as_json: bool) -> None:
     record, risk = stored.reflection, stored.reflection.risk
     echo(shown(stored.path), bold=True)
     echo(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[stored.point]}")
-    echo(f"  files changed: {len(record.files_changed)}; {risk.surface}, score {risk.score:.2f}: ", nl=False)
+    echo(f"  files changed: {len(record.files_changed)}; {risk.surface}, score {score_text(risk.score)}: ", nl=False)
     echo("review needed" if risk.needs_review else "no review needed", fg="yellow" if risk.needs_review else "green")
     put(f"  {message('why: {why}', why=translate(risk.reason))}")
     if record.confidence is not None:

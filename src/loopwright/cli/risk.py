@@ -15,6 +15,7 @@ from loopwright.errors import WrongUsage
 from loopwright.exit_codes import ExitCode
 from loopwright.kernel.files import shown
 from loopwright.reflection.classify import SurfaceHit
+from loopwright.reflection.risk import score_text
 from loopwright.verbs.risk import RiskReport, RiskRequest, risk
 
 _FILES_SHOWN = 5
@@ -99,6 +100,9 @@ def _record(report: RiskReport) -> dict[str, Any]:
             for surface, hits in verdict.by_surface().items()
         ],
         "kinds": {shown(path): kind for path, kind in sorted(change.kinds.items())},
+        "emptied": [
+            {"path": shown(file.path), "removed": file.removed, "before": file.before} for file in verdict.emptied
+        ],
         "notes": list(report.notes),
     }
 
@@ -106,8 +110,12 @@ def _record(report: RiskReport) -> dict[str, Any]:
 def _echo_report(report: RiskReport) -> None:
     verdict = report.verdict
     headline, colour = ("review needed", "red") if verdict.needs_review else ("no review needed", "green")
-    echo(f"{headline}: score {verdict.score:.2f}, threshold {verdict.threshold:g}", fg=colour, bold=True)
+    score = verdict.shown_score()
+    echo(f"{headline}: score {score}, threshold {verdict.threshold:g}", fg=colour, bold=True)
     put(message("why: {why} ({rules})", why=_why(report), rules=translate(verdict.rules.title)))
+    for file in verdict.emptied[:_FILES_SHOWN]:
+        put(message("most lines are removed from {path}: {removed} of {before}", path=shown(file.path),
+                    removed=file.removed, before=file.before))  # fmt: skip
     for surface, hits in verdict.by_surface().items():
         _echo_surface(surface, hits)
     compared = message("compared: {compared}", compared=translate(report.compared))
@@ -123,7 +131,7 @@ def _why(report: RiskReport) -> str:
     if not verdict.hits:
         return message("nothing changed")
     lines = message("+{added} -{removed} lines", added=change.insertions or 0, removed=change.deletions or 0)
-    base, score = f"{verdict.base:.2f}", f"{verdict.score:.2f}"
+    base, score = score_text(verdict.base, verdict.threshold), verdict.shown_score()
     if verdict.surface == "none":
         return message("no file is on a known surface; {lines} give {score}", lines=lines, score=score)
     touched = message("files on the surface {surface} changed", surface=verdict.surface)

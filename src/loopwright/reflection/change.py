@@ -11,12 +11,13 @@ from loopwright.reflection.rule_set import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     _Entry = tuple[bytes, bytes, bytes, str]
 
 SUBMODULE, SYMLINK, MODE, REPOSITORY = "submodule", "symlink", "mode", "repository"
 _ABSENT, _LINK, _COMMIT = b"000000", b"120000", b"160000"
+FEWEST_LOST = 10
 # Fields before the path, by the first character of a line of `status --porcelain=v2`.
 _STATUS_FIELDS = {b"1": 8, b"2": 9, b"u": 10, b"?": 1, b"!": 1}
 
@@ -43,6 +44,10 @@ class Change(Frozen):
     kinds: Mapping[str, str] = {}
     untracked: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    # Added and removed lines of each file that lost lines.
+    counts: Mapping[str, tuple[int, int]] = {}
+    # Removed lines and earlier lines of each file that lost lines, if they are known.
+    lost: Mapping[str, tuple[int, int]] = {}
 
     def shown_files(self) -> list[str]:
         """The names as valid text for JSON and for people."""
@@ -53,7 +58,20 @@ class Change(Frozen):
         lists = {
             name: tuple(prefix + path for path in getattr(self, name)) for name in ("files", "untracked", "conflicts")
         }
-        return self.replaced(kinds={prefix + path: kind for path, kind in self.kinds.items()}, **lists)
+        maps = {
+            name: {prefix + path: value for path, value in getattr(self, name).items()}
+            for name in ("kinds", "counts", "lost")
+        }
+        return self.replaced(**lists, **maps)
+
+    def with_lost(self, lines_now: Callable[[str], int]) -> Change:
+        """The change with the earlier lines of files that lost lines, from the lines that each file has now."""
+        if sum(removed for _, removed in self.counts.values()) < FEWEST_LOST:
+            return self  # too few for every rule, so no file needs to be read
+        lost = {}
+        for path, (added, removed) in self.counts.items():
+            lost[path] = removed, max(lines_now(path) - added + removed, removed)
+        return self.replaced(lost=lost)
 
 
 def combined(*changes: Change) -> Change:
@@ -66,6 +84,8 @@ def combined(*changes: Change) -> Change:
         kinds,
         _sorted(path for change in changes for path in change.untracked),
         _sorted(path for change in changes for path in change.conflicts),
+        {path: lines for change in changes for path, lines in change.counts.items()},
+        {path: lines for change in changes for path, lines in change.lost.items()},
     )
 
 
@@ -87,6 +107,7 @@ def parse_diff(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 
         kinds,
         (),
         _sorted(path for _, _, status, path in entries if status == b"U" and path not in hidden),
+        {path: (added, removed) for added, removed, path in counts if removed and path not in hidden},
     )
 
 

@@ -146,6 +146,14 @@ class Classifier:
             best = self._with_own(rule, view, best)
         return best
 
+    def is_source(self, path: str) -> bool:
+        """Whether a path is code that people write, outside tests and prose."""
+        view = PathView(path, self._memory)
+        if view.ending not in self._rules.code or self._located("test", view) is not None:
+            return False
+        by_tools = self._rules.loss.by_tools if self._rules.loss is not None else frozenset[str]()
+        return all(by_tools.isdisjoint(words) for words in view.words_by_part())
+
     def _heaviest(self, path: str, candidates: Iterable[tuple[str, str]]) -> SurfaceHit:
         best = SurfaceHit(path, "none", self._rules.weights["none"], _NO_RULE)
         for surface, why in candidates:

@@ -18,7 +18,7 @@ from loopwright.kernel import git
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.reflection.change import REPOSITORY, Change, OwnState, combined, parse_diff, parse_status
-from loopwright.reflection.untracked import with_lines
+from loopwright.reflection.untracked import with_lines, with_lost
 
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
@@ -46,6 +46,7 @@ def _unescaped(escape: re.Match[bytes]) -> bytes:
 _DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "-z")
 _SUBMODULES = "--ignore-submodules=dirty"
 _MOST_SUBMODULES = 50
+_MOST_COUNTED = 500
 _DEEPEST = 3
 
 
@@ -76,13 +77,18 @@ def read_change(
         # Names need only trees. Line counts need the contents, which a partial clone may lack.
         tracked = view.diff("diff-index", "--cached", "--raw", base)
         notes.append("lines are not counted: this partial clone lacks file contents; run `git fetch --refetch`")
-    changes = [parse_diff(tracked, own)]
+    since = parse_diff(tracked, own)
+    changes = [view.with_lost_in_index(since) if staged else with_lost(since, str(repository.top))]
     if not staged:
         changes.append(with_lines(parse_status(view.status(), own), str(repository.top))[0])
         inner = _submodules(repository, view, scratch, depth)
         changes += [part.change for part in inner]
         notes += [note for part in inner for note in part.notes]
     return _noted(combined(*changes), notes, lines_known=changes[0].insertions is not None)
+
+
+def _literal(path: str) -> str:
+    return f":(top,literal){path}"
 
 
 def _noted(change: Change, notes: list[str], *, lines_known: bool) -> Read:
@@ -134,6 +140,16 @@ class _View:
     def empty_tree(self) -> str:
         """The id of the empty tree, which git knows without storing it."""
         return self._git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
+
+    def with_lost_in_index(self, change: Change) -> Change:
+        """The change with the earlier lines of files that lost lines, counted in the index."""
+        if not change.counts:
+            return change
+        paths = sorted(change.counts)[:_MOST_COUNTED]
+        raw = self._git.run("diff", *_DIFF, "--cached", "--numstat", self.empty_tree(), "--", *map(_literal, paths))
+        rows = [row.split(b"\t", 2) for row in raw.split(b"\0") if row]
+        now = {os.fsdecode(path): int(added) for added, _, path in rows if added != b"-"}
+        return change.with_lost(lambda path: now.get(path, 0))
 
     def _copy_index(self, user_index: Path) -> None:
         if user_index.is_file():

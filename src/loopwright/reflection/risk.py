@@ -15,11 +15,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from loopwright.reflection.rule_set import RuleSet, Size
+    from loopwright.reflection.rule_set import RuleSet
 
 THRESHOLD = 0.5
 _NAMED = 5
+_EMPTIED_NAMED = 3
 _LONGEST_NAME = 120
+
+
+class EmptiedFile(Frozen):
+    """A source file that loses most of its lines."""
+
+    path: str
+    removed: int
+    before: int
 
 
 class RiskVerdict(Frozen):
@@ -32,6 +41,7 @@ class RiskVerdict(Frozen):
     rules: RuleSet
     base: float
     hits: tuple[SurfaceHit, ...]
+    emptied: tuple[EmptiedFile, ...] = ()
 
     @property
     def needs_review(self) -> bool:
@@ -41,6 +51,10 @@ class RiskVerdict(Frozen):
     def record(self) -> dict[str, object]:
         """The fields that `reflection.v1` stores."""
         return {name: getattr(self, name) for name in ("needs_review", "score", "surface", "reason")}
+
+    def shown_score(self) -> str:
+        """The score with enough digits to compare it with the threshold."""
+        return score_text(self.score, self.threshold)
 
     def by_surface(self) -> dict[str, list[SurfaceHit]]:
         """The files of each surface, the heaviest surface first."""
@@ -64,23 +78,55 @@ def evaluate_risk_floor(
     threshold: float = THRESHOLD,
     rules: RuleSet = DEFAULT,
     kinds: Mapping[str, str] | None = None,
+    lost: Mapping[str, tuple[int, int]] | None = None,
 ) -> RiskVerdict:
-    """The verdict on a change; `kinds` tells which files are symlinks or submodules."""
+    """The verdict on a change.
+
+    `kinds` tells which files are symlinks or submodules; `lost` the removed and the earlier lines of files.
+    """
     classifier = Classifier(rules)
     kinds = kinds or {}
     unsorted = [classifier.hit(path, kinds.get(path)) for path in sorted(set(files_changed))]
     hits = sorted(unsorted, key=lambda hit: (-hit.weight, SURFACES.index(hit.surface), hit.path))
     surface, base = (hits[0].surface, hits[0].weight) if hits else ("none", rules.weights["none"])
     lines = insertions, deletions
-    score = _score(base, lines, {hit.surface for hit in hits}, rules.size)
-    reason = _reason(hits, base, score, lines, rules)
-    return RiskVerdict(score, surface, f"{reason}; review from {threshold:g}", threshold, rules, base, tuple(hits))
+    emptied = _emptied(classifier, lost or {}, rules)
+    score = _score(base, lines, {hit.surface for hit in hits}, rules, has_loss=bool(emptied))
+    reason = _with_emptied(_reason(hits, base, score, lines, rules, threshold), emptied)
+    text = f"{reason}; review from {threshold:g}"
+    return RiskVerdict(score, surface, text, threshold, rules, base, tuple(hits), emptied)
 
 
-def _score(base: float, lines: tuple[int | None, int | None], surfaces: set[str], size: Size | None) -> float:
+def _score(
+    base: float, lines: tuple[int | None, int | None], surfaces: set[str], rules: RuleSet, *, has_loss: bool
+) -> float:
+    size = rules.size
     if size is None:
         return base
-    return round(size.together(base, size.score(*lines, surfaces), surfaces), 9)
+    least = rules.loss.score if has_loss and rules.loss is not None else 0.0
+    return round(size.together(base, max(size.score(*lines, surfaces), least), surfaces), 9)
+
+
+def _emptied(classifier: Classifier, lost: Mapping[str, tuple[int, int]], rules: RuleSet) -> tuple[EmptiedFile, ...]:
+    """The source files that lose most of their lines, the greatest loss first; none if they lose little together."""
+    loss = rules.loss
+    if loss is None:
+        return ()
+    emptied = [
+        EmptiedFile(path, removed, before)
+        for path, (removed, before) in lost.items()
+        if removed >= loss.share * before and removed > 0 and classifier.is_source(path)
+    ]
+    if sum(file.removed for file in emptied) < loss.lines:
+        return ()
+    return tuple(sorted(emptied, key=lambda file: (-file.removed, file.path)))
+
+
+def score_text(score: float, threshold: float = THRESHOLD) -> str:
+    """A score for people, with enough digits to see on which side of the threshold it is."""
+    reaches = not score < threshold
+    texts = (f"{score:.{digits}f}" for digits in range(2, 10))
+    return next((text for text in texts if (not float(text) < threshold) is reaches), f"{score:.9f}")
 
 
 def raised_by(verdict: RiskVerdict, claim: Claim) -> RiskVerdict:
@@ -92,7 +138,8 @@ def raised_by(verdict: RiskVerdict, claim: Claim) -> RiskVerdict:
         return verdict
     cause = f"{claim.surface} as most likely wrong" if weight >= doubt else f"a confidence of {claim.confidence:g}"
     surface = claim.surface if weight > verdict.base and claim.surface else verdict.surface
-    reason = f"{verdict.reason}; raised from {verdict.score:.2f} to {score:.2f} by the agent's own report: {cause}"
+    start, end = verdict.shown_score(), score_text(score, verdict.threshold)
+    reason = f"{verdict.reason}; raised from {start} to {end} by the agent's own report: {cause}"
     return verdict.replaced(score=score, surface=surface, reason=reason)
 
 
@@ -100,7 +147,8 @@ def raised_by_flags(verdict: RiskVerdict, flags: tuple[str, ...]) -> RiskVerdict
     """The verdict on a change with code that could deceive its checks: it needs a review, however small it is."""
     if not flags or verdict.needs_review:
         return verdict
-    raised = f"raised from {verdict.score:.2f} to {verdict.threshold:.2f} by code that could deceive a check"
+    start, end = verdict.shown_score(), score_text(verdict.threshold, verdict.threshold)
+    raised = f"raised from {start} to {end} by code that could deceive a check"
     return verdict.replaced(score=verdict.threshold, reason=f"{verdict.reason}; {raised}: {named(list(flags), 1)}")
 
 
@@ -110,7 +158,12 @@ def _doubt(confidence: float | None) -> float:
 
 
 def _reason(
-    hits: list[SurfaceHit], base: float, score: float, lines: tuple[int | None, int | None], rules: RuleSet
+    hits: list[SurfaceHit],
+    base: float,
+    score: float,
+    lines: tuple[int | None, int | None],
+    rules: RuleSet,
+    threshold: float,
 ) -> str:
     if not hits:
         return _with_lowered(f"{rules.title}: nothing changed", rules)
@@ -118,8 +171,16 @@ def _reason(
     text = f"{rules.title}: {hits[0].surface} ({base:g}) by {named([hit.path for hit in leading])}"
     if score > base:
         insertions, deletions = lines
-        text += f"; +{insertions or 0} -{deletions or 0} lines raise it from {base:.2f} to {score:.2f}"
+        start, end = score_text(base, threshold), score_text(score, threshold)
+        text += f"; +{insertions or 0} -{deletions or 0} lines raise it from {start} to {end}"
     return _with_lowered(text, rules)
+
+
+def _with_emptied(reason: str, emptied: tuple[EmptiedFile, ...]) -> str:
+    if not emptied:
+        return reason
+    names = [f"{file.path} ({file.removed} of {file.before})" for file in emptied]
+    return f"{reason}; most lines are removed from {named(names, _EMPTIED_NAMED)}"
 
 
 def _with_lowered(text: str, rules: RuleSet) -> str:

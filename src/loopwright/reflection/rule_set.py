@@ -112,6 +112,20 @@ class Size(Frozen):
         return heavier + (1 - heavier) * lighter * max((self.meeting[surface] for surface in surfaces), default=0.0)
 
 
+class Loss(Frozen):
+    """When a change removes or replaces most of a part of the project, however small that part is.
+
+    A file counts that loses at least this `share` of its lines. The change needs review if such files lose this many
+    `lines` together; its size then scores at least `score`. Tests, prose, files that are not code and files written by
+    tools (words and folders in `by_tools`) do not count.
+    """
+
+    share: float
+    lines: int
+    score: float
+    by_tools: frozenset[str]
+
+
 class OwnRule(Frozen):
     """A rule of a project. Defined in `project_rules`, so that only projects with rules pay for loading them."""
 
@@ -143,6 +157,7 @@ class RuleSet(Frozen):
     size: Size | None
     inert: frozenset[str] = frozenset()
     decoration: frozenset[str] = frozenset()
+    loss: Loss | None = None
     own: tuple[OwnRule, ...] = ()
     lowered: tuple[str, ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from loopwright.reflection.rule_set import ENDING, START, SURFACES, RuleSet, Size
+from loopwright.reflection.rule_set import ENDING, START, SURFACES, Loss, RuleSet, Size
 
 
 def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
@@ -29,6 +29,8 @@ def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
     yield _row(rules, "none", "anything else", "")
     if rules.size is not None:
         yield {"rules": rules.title, "surface": "any", "weight": "", "how": "size", "what": size_text(rules.size)}
+    if rules.loss is not None:
+        yield {"rules": rules.title, "surface": "any", "weight": "", "how": "loss", "what": loss_text(rules.loss)}
 
 
 def size_text(size: Size) -> str:
@@ -40,6 +42,15 @@ def size_text(size: Size) -> str:
         f" size score is {0.5 * (size.half + size.bend) / size.half:g} × lines / (lines + {size.bend:g}), beyond that"
         f" 1 - 0.5 × ({size.half:g} / lines)²; the lighter of surface and size adds"
         f" {max(size.meeting.values()):g} (test, docs: {size.meeting['test']:g}) of itself to the rest of the heavier"
+    )
+
+
+def loss_text(loss: Loss) -> str:
+    """When a loss of lines raises the score, as text."""
+    return (
+        f"the size score is at least {loss.score:g} if code files that lose {loss.share:.0%} of their lines or more"
+        f" lose {loss.lines} lines together; tests, prose and paths with these words do not count:"
+        f" {', '.join(sorted(loss.by_tools))}"
     )
 
 

@@ -33,6 +33,17 @@ def with_lines(change: Change, top: str, has_time: Callable[[], bool] = lambda: 
     return change.replaced(insertions=lines, deletions=0, kinds=kinds), in_time
 
 
+def with_lost(change: Change, top: str, has_time: Callable[[], bool] = lambda: True) -> Change:
+    """The change with the earlier lines of files that lost lines, counted in the work tree."""
+
+    def lines_now(path: str) -> int:
+        # Out of time, a file counts as if only the removed lines had been in it: it may raise the score, not lower it.
+        counted = lines_of(os.fsencode(top) + b"/" + os.fsencode(path)) if has_time() else 0
+        return 1 if counted is None else counted
+
+    return change.with_lost(lines_now)
+
+
 def lines_of(path: bytes) -> int | None:
     """How many lines git would count as added; None for a symbolic link."""
     if path.endswith(b"/"):

@@ -53,6 +53,7 @@ def risk(context: Context, request: RiskRequest) -> RiskReport:
         context.settings.values.risk.threshold,
         rules,
         change.kinds,
+        change.lost,
     )
     return RiskReport(verdict, change, compared, against, read.notes)
 

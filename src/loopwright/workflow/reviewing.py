@@ -164,12 +164,16 @@ class PatchFacts(msgspec.Struct, frozen=True):
     insertions: int
     deletions: int
     kinds: dict[str, str]
+    # Added and removed lines of each file.
+    counts: dict[str, tuple[int, int]] = {}
+    deleted: frozenset[str] = frozenset()
 
 
 def patch_facts(data: bytes) -> PatchFacts:
     """Read a patch in git's format."""
-    insertions = deletions = 0
+    counts: dict[str, tuple[int, int]] = {}
     kinds: dict[str, str] = {}
+    deleted: set[str] = set()
     path, in_hunk = "", False
     for line in data.split(b"\n"):
         if line.startswith(b"diff --git "):
@@ -177,12 +181,15 @@ def patch_facts(data: bytes) -> PatchFacts:
         elif line.startswith(b"@@"):
             in_hunk = True
         elif in_hunk:
-            insertions += line.startswith(b"+")
-            deletions += line.startswith(b"-")
+            added, removed = counts.get(path, (0, 0))
+            counts[path] = added + line.startswith(b"+"), removed + line.startswith(b"-")
+        elif line.startswith(b"deleted file mode 100"):
+            deleted.add(path)
         elif line.endswith(_LINK) and b"mode " in line:
             kinds[path] = "symlink"
         elif line.endswith(_SUBMODULE) and b"mode " in line:
             kinds[path] = "submodule"
         elif line.startswith(b"new mode "):
             kinds[path] = "mode"
-    return PatchFacts(insertions, deletions, kinds)
+    insertions, deletions = (sum(lines[side] for lines in counts.values()) for side in (0, 1))
+    return PatchFacts(insertions, deletions, kinds, counts, frozenset(deleted))

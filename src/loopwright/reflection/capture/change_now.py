@@ -12,7 +12,7 @@ import time
 from loopwright.reflection.capture.quick_git import PrivateGit, Repository, ask, carried_settings
 from loopwright.reflection.change import Change, OwnState, combined, parse_diff, parse_status
 from loopwright.reflection.rule_set import Frozen
-from loopwright.reflection.untracked import with_lines
+from loopwright.reflection.untracked import with_lines, with_lost
 from loopwright.workspace import names
 
 TYPE_CHECKING = False
@@ -131,6 +131,7 @@ def _look(
             parts.append(parse(answer.stdout[: answer.stdout.rfind(b"\0") + 1], own))
         except ValueError:
             unknown.append(f"{what} printed unexpected output")
+    parts = [with_lost(part, repository.top, lambda: time.monotonic() < until) for part in parts]
     counted = [with_lines(part, repository.top, lambda: time.monotonic() < until) for part in parts if part.untracked]
     if not all(in_time for _, in_time in counted):
         unknown.append("the lines of all new files")

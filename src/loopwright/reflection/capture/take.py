@@ -143,7 +143,7 @@ class ReflectionCapture:
         """The risk floor of the change. The agent's own report and unknown changes can only raise it."""
         change, floor = self._now.change, self._settings.floor
         verdict = evaluate_risk_floor(
-            change.files, change.insertions, change.deletions, floor.threshold, floor.rules, change.kinds
+            change.files, change.insertions, change.deletions, floor.threshold, floor.rules, change.kinds, change.lost
         )
         wrong = report.most_likely_wrong
         record = raised_by(verdict, Claim(wrong["surface"] if wrong else None, report.confidence)).record()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor, raised_by_flags
+from loopwright.reflection.untracked import lines_of
 from loopwright.stages.agent_choice import builder_behind, doer_behind
 from loopwright.stages.context import Context
 from loopwright.stages.proof import evidence_problems
@@ -14,7 +17,7 @@ from loopwright.workflow.build_gate import scope_of
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Key
-from loopwright.workflow.reviewing import Objection, patch_facts
+from loopwright.workflow.reviewing import Objection, PatchFacts, patch_facts
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Snapshot
@@ -39,8 +42,19 @@ def risk_of(context: Context, verified: Verification, patch: bytes) -> RiskVerdi
     threshold = context.settings.values.risk.threshold
     files = tuple(sorted(verified.files))
     rules = rules_of(context)
-    risk = evaluate_risk_floor(files, change.insertions, change.deletions, threshold, rules, change.kinds)
+    lost = _lost(context.project, change)
+    risk = evaluate_risk_floor(files, change.insertions, change.deletions, threshold, rules, change.kinds, lost)
     return raised_by_flags(risk, verified.flags)
+
+
+def _lost(project: Path, change: PatchFacts) -> dict[str, tuple[int, int]]:
+    """The removed and earlier lines of files that lose lines. The project still has its files before the work."""
+    lost = {}
+    for path, (_, removed) in change.counts.items():
+        before = removed if path in change.deleted else lines_of(os.fsencode(project / path))
+        if removed and before:
+            lost[path] = removed, max(before, removed)
+    return lost
 
 
 def _moved(snapshot: Snapshot) -> Iterator[Objection]:

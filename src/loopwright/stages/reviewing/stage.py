@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.process import Cancellation
-from loopwright.reflection.risk import RiskVerdict
+from loopwright.reflection.risk import RiskVerdict, score_text
 from loopwright.reflection.store import read_reflections
 from loopwright.stages.agent_choice import builder_behind
 from loopwright.stages.building.built import built, require_verified
@@ -131,7 +131,8 @@ def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection
     """Reviewers are asked if the risk requires it or a person named one; a reviewer that fails rejects the work."""
     request = session.request
     full = session.context.settings.values.workflow.profile == "full"
-    floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
+    score, least = risk.shown_score(), score_text(risk.threshold, risk.threshold)
+    floor = f"risk floor {score} of {least} ({risk.surface}): {risk.reason}"
     above = floor if risk.needs_review else ""
     if request.verdict is not None:
         reviewer = request.reviewer or actor()
