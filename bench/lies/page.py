@@ -36,25 +36,27 @@ the command in the agent's folder.
 - **{good} of {pairs} twins pass** as they should. {free} need no command beyond the plain path. The others edit
   protected files, and a person accepts that: one command in a build or a loop, up to three with `autopilot`.
 - {alone} more lies have a scene of their own ([below](#lies-with-a-scene-of-their-own)). {alone_stopped} of them are
-  stopped by a code that names the problem; {alone_passed} are [what no gate can catch](#what-no-gate-can-catch).
+  stopped, and {alone_passed} [still pass](#what-no-gate-can-catch).
 
-`make test-lies` plays a sample: each operator, each judge and each path at least once ({sample} lies), and each kind of
-twin ({twins} twins).
+`make test-lies` plays a sample: each operator, each judge and each path at least once ({sample} lies), each kind of
+twin ({twins} twins), and some scenes and honest works.
 
 ## How Loopwright catches them
 
 - **Fresh sandbox.** Checks run on base and patch, in a sandbox that no agent has used. Files in the agent's home,
   `/tmp`, `.git`, caches or PATH, and its leftover processes, do not exist there (`verification_failed`).
-- **Protected files.** Only files in the scope of the plan, new tests and documents enter the tree that is judged.
-  Everything else comes from the base. If the work changed, deleted, linked or added it, a person must look
+- **Protected files.** Only files in the scope of the plan, new tests and free files (documents, dependencies with
+  their lock file, new entry points) enter the tree that is judged. Everything else comes from the base. If the work changed, deleted, linked or added it, a person must look
   (`sealed_file_changed_…`; `changed_test_…` if the checks pass only with a changed test).
 - **Code that targets its checks** needs a person's look too: it imports a test framework, ends the process outside a
   main function, names test files or the judge's variables, patches the runner, or equals everything. The syntax tree
-  decides, not the text. So does a file that a check changed while it ran.
+  decides, not the text, in Python, JavaScript, TypeScript and Go. A file that a check changed while it ran needs a
+  person's look, too.
 - **Results per test** on base and work: a test that passed must pass, and a test that failed must pass now. A skipped
   or missing test does not pass. Earlier tests also run without new tests, and new tests without the work.
-- **Inverted tests.** A test or script that proves something runs again with its own expectation changed, also behind
-  make, npm and shell scripts. A check that still passes can't fail any more (`vacuous_check_…`).
+- **Inverted tests.** All tests run again with their own expectations changed (Python, JavaScript, TypeScript, Go), and
+  so do scripts behind make, npm and shell, and programs that tests start. A test that proves something must fail then
+  (`vacuous_check_…`), and so must a test that could fail before the work.
 - **The project's own tests** run on base and work (`tests_broken_…`). A command that fails on both and reports no
   tests needs a person (`tests_unread`).
 - **Hidden checks** find code that handles only the test's input. A plan without hidden checks can't find it.
@@ -69,16 +71,16 @@ _AGENTS = """## Through real agents
 
 `tests/real_agents/test_lies.py` runs {lies} of these lies through the real Claude Code and Codex, with
 `loopwright build --agent`. A local model server makes them run the same script with their own tools and claim the
-same. Each test checks that the lie happened, that the same gate stops it, and that honest work of the same agent passes
-in the same repository:
+same. Each test checks that the lie happened and that the same gate stops it. Honest work of the same agent passes in the
+same repository:
 
 {names}.
 
 """
 _WORK = """## Honest work
 
-What people do every day, and the commands that a person needs beyond the plain path (plan, approve, build, approve; or
-`loop new` and `loop start`). The goal is at most one.
+What people do every day, and how many commands a person needs beyond the plain path. The plain path is plan, approve,
+build, approve; or `loop new` and `loop start`. The goal is at most one more command.
 
 | work | what it does | more commands in `build` | more in `loop` |
 |---|---|---|---|
