@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import datetime as dt
 import decimal
 import fractions
@@ -17,6 +18,7 @@ _PLAIN = (
 _CONTAINERS = (list, tuple, set, frozenset, dict)
 _MOST_LINES = 4000
 _MOST_DEPTH = 8
+_MOST_TEXT = 50_000
 UNKNOWN = "?"
 OVERWRITTEN = "overwritten"
 
@@ -24,8 +26,10 @@ OVERWRITTEN = "overwritten"
 class ValueRecorder:
     """Writes a line for the begin and the end of each assertion, and for each value between them."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, pinned: dict[int, Any]) -> None:
+        """`pinned` are values that parts get in place of their own."""
         self._path = path
+        self._pinned = pinned
         self._open = open
         self._left = _MOST_LINES
 
@@ -39,8 +43,8 @@ class ValueRecorder:
 
     def value(self, part: int, value: Any) -> Any:
         """A part of an assertion has this value."""
-        self._write("value", part, digest(value))
-        return value
+        self._write("value", part, f"{digest(value)}\t{literal_of(value)}")
+        return self._pinned.get(part, value)
 
     def data(self, part: int, value: Any, literal: Any) -> Any:
         """A part of an assertion has this value, and the test wrote it as this literal."""
@@ -65,6 +69,16 @@ def digest(value: Any) -> str:
     except Exception:  # noqa: BLE001  the value is anything
         return UNKNOWN
     return UNKNOWN if text is None else hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def literal_of(value: Any) -> str:
+    """Plain data as text without tabs and line ends, from which it can be made again; empty for other objects."""
+    try:
+        text = repr(value)
+        is_same = len(text) <= _MOST_TEXT and digest(ast.literal_eval(text)) == digest(value) != UNKNOWN
+    except Exception:  # noqa: BLE001  the value is anything
+        return ""
+    return text if is_same and text.isprintable() else ""
 
 
 def _text(value: Any, depth: int) -> str | None:

@@ -51,12 +51,19 @@ class WatchedFile(msgspec.Struct, frozen=True):
     parts: dict[int, WatchedPart]
     record: str
 
+    def with_pinned(self, values: dict[int, object]) -> WatchedFile:
+        """The file with these values in the places of its parts."""
+        pins = f"{self.record[1:]}_pinned = ".encode()
+        return msgspec.structs.replace(self, source=self.source.replace(pins + b"{}", pins + repr(values).encode(), 1))
+
 
 class RecordedValues(msgspec.Struct, frozen=True):
     """The values of each part in one run: all of them, and those of assertions that failed."""
 
     seen: dict[int, frozenset[str]]
     failed: dict[int, frozenset[str]]
+    # Values as literals, by their digests.
+    literals: dict[str, str]
 
 
 def watch(
@@ -86,12 +93,14 @@ def read_record(lines: str) -> RecordedValues:
     """The values of a record. An assertion without an end failed."""
     seen: dict[int, set[str]] = {}
     failed: dict[int, set[str]] = {}
+    literals: dict[str, str] = {}
     running: dict[str, list[tuple[int, dict[int, str]]]] = {}
     for line in lines.splitlines():
         match line.split("\t"):
             case [process, "begin", number, _]:
                 running.setdefault(process, []).append((int(number), {}))
-            case [process, "value", number, value]:
+            case [process, "value", number, value, *literal]:
+                literals |= dict.fromkeys([value], literal[0]) if literal and literal[0] else {}
                 seen.setdefault(int(number), set()).add(value)
                 if running.get(process):
                     running[process][-1][1][int(number)] = value
@@ -105,12 +114,28 @@ def read_record(lines: str) -> RecordedValues:
     for _, values in (frame for stack in running.values() for frame in stack):
         for part, value in values.items():
             failed.setdefault(part, set()).add(value)
-    return RecordedValues(*({part: frozenset(found) for part, found in each.items()} for each in (seen, failed)))
+    frozen = [{part: frozenset(found) for part, found in each.items()} for each in (seen, failed)]
+    return RecordedValues(frozen[0], frozen[1], literals)
 
 
-def moved_parts(
-    parts: dict[int, WatchedPart], base: Iterable[RecordedValues], work: RecordedValues
-) -> tuple[WatchedPart, ...]:
+def pins(moved: Iterable[int], base: RecordedValues) -> dict[int, object]:
+    """The values of the base for these parts, as far as there is one for each, which can be made again."""
+    found = {}
+    for number in moved:
+        match sorted(base.failed.get(number, ())):
+            case [value] if value in base.literals:
+                found[number] = ast.literal_eval(base.literals[value])
+            case _:
+                pass
+    return found
+
+
+def held(number: int, pinned: RecordedValues) -> bool:
+    """Whether each assertion with this part held."""
+    return number in pinned.seen and number not in pinned.failed
+
+
+def moved_parts(parts: dict[int, WatchedPart], base: Iterable[RecordedValues], work: RecordedValues) -> tuple[int, ...]:
     """The parts of failed assertions that had the same values in all runs on the base, and have others on the work."""
     first, *others = base
 
@@ -122,7 +147,7 @@ def moved_parts(
         is_known = UNKNOWN not in before | now and OVERWRITTEN not in before and UNKNOWN in around
         return bool(before and now) and is_stable and is_known and not before <= now
 
-    return tuple(part for number, part in sorted(parts.items()) if is_moved(number, part))
+    return tuple(number for number, part in sorted(parts.items()) if is_moved(number, part))
 
 
 class _Watcher:
@@ -251,7 +276,9 @@ def _load_recorder(tree: ast.Module, name: str) -> None:
     """Load the recorder before the tests: in a namespace of its own, after the docstring and `__future__`."""
     code = (
         f"exec({inspect.getsource(record_values)!r}, {name} := dict(__name__='recorder'))\n"
-        f"{name} = {name}['ValueRecorder'](__import__('os').path.abspath(__file__).rpartition('/')[0] + '/.{name}')\n"
+        f"{name}_pinned = {{}}\n"
+        f"{name}_path = __import__('os').path.abspath(__file__).rpartition('/')[0] + '/.{name}'\n"
+        f"{name} = {name}['ValueRecorder']({name}_path, {name}_pinned)\n"
     )
     first = next(
         (
