@@ -1,7 +1,7 @@
 """A monotone logistic model of a change's size, fitted without the project that it is measured on: `fit.py CSV[.gz]`.
 
 Weights are never negative, and each project has an intercept of its own, so base rates do not leak. Prints the AUC per
-project, the weights on all projects, and the differences to counting lines.
+project with its interval, the weights on all projects, and the differences to counting lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main() -> None:
     """Read, fit, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("csv", type=Path)
-    parser.add_argument("--draws", type=int, default=1000, help="bootstrap draws")
+    parser.add_argument("--draws", type=int, default=2000, help="bootstrap draws")
     wanted = parser.parse_args()
     commits = read_commits(wanted.csv)
     labels = {name: np.array([c.is_buggy for c in found]) for name, found in commits.items()}
@@ -41,9 +41,7 @@ def main() -> None:
             scores[name] = inputs[name][:, columns] @ fitted(others, inputs, labels, columns)
         weights = fitted(list(commits), inputs, labels, columns)
         print(f"\n{model}: " + ", ".join(f"{_INPUTS[c]} {w:.3f}" for c, w in zip(columns, weights, strict=True)))
-        for name in commits:
-            print(f"  {name}: {auc(labels[name], scores[name]):.3f}")
-        print(f"  mean: {np.mean([auc(labels[name], scores[name]) for name in commits]):.3f}")
+        print_aucs(labels, scores, wanted.draws)
         for title, simple in (("churn", churn), ("added lines", {name: inputs[name][:, 0] for name in commits})):
             print_difference(title, labels, scores, simple, wanted.draws)
 
@@ -77,6 +75,18 @@ def fitted(
     bounds = [(0, None)] * size + [(None, None)] * len(names)
     found = minimize(loss, np.zeros(size + len(names)), jac=True, method="L-BFGS-B", bounds=bounds)
     return np.asarray(found.x[:size], dtype=np.float64)
+
+
+def print_aucs(labels: Mapping[str, Labels], scores: Mapping[str, Floats], draws: int) -> None:
+    def of(name: str, at: NDArray[np.int64]) -> float:
+        return auc(labels[name][at], scores[name][at])
+
+    statistics = [partial(of, name) for name in labels]
+    sizes = [len(found) for found in labels.values()]
+    values = [statistic(np.arange(size)) for statistic, size in zip(statistics, sizes, strict=True)]
+    low, high = interval(sizes, statistics, draws, 1)
+    for name, value, least, most in zip([*labels, "mean"], [*values, float(np.mean(values))], low, high, strict=True):
+        print(f"  {name}: {value:.3f} [{least:.3f}, {most:.3f}]")
 
 
 def print_difference(

@@ -76,8 +76,8 @@ def commit(project, label, lines, files, year=2020):
     return [project, "c", f"{year}-01-01T00:00:00Z", label, lines, 0, json.dumps(files)]
 
 
-def score(*arguments):
-    argv = [sys.executable, str(BENCH / "score.py"), *map(str, arguments)]
+def score(*arguments, script="score.py"):
+    argv = [sys.executable, str(BENCH / script), *map(str, arguments)]
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
@@ -115,3 +115,30 @@ def test_what_can_not_be_read_is_named(tmp_path, rows, said):
 def test_missing_columns_are_named(tmp_path):
     (tmp_path / "c.csv").write_text("project,commit\na,b\n")
     assert "files" in score(tmp_path / "c.csv").stderr
+
+
+def test_the_whole_score_is_fitted_without_the_project_that_it_is_measured_on(tmp_path):
+    rows = [commit(name, n % 2, 5 + 40 * n * (n % 2), ["src/x.py"]) for name in "abc" for n in range(8)]
+    done = score(write(tmp_path / "c.csv", rows), "--draws", "5", script="whole_score.py")
+    assert done.returncode == 0, done.stderr
+    assert [line.split(" | ")[0] for line in done.stdout.splitlines()[2:6]] == [
+        "| a",
+        "| b",
+        "| c",
+        "| none: these would ship",
+    ]
+    assert "| whole score, fitted size | 1.000 [1.000, 1.000]" in done.stdout
+
+
+def test_labelled_paths_give_recall_and_precision_and_wrong_paths_are_shown_only_on_request(tmp_path):
+    listed = tmp_path / "paths.csv"
+    rows = ["label,path", "auth,src/login.py", "payment,src/till.py", "ordinary,docs/login.md", "ordinary,src/token.py"]
+    listed.write_text("\n".join(rows) + "\n")
+    said = score(listed, script="paths.py").stdout
+    assert "| paths | 4 | 2 | 0.500 [0.095, 0.905] (1 of 2) | 0.500 [0.095, 0.905] (1 of 2) |" in said
+    assert "src/" not in said
+    shown = score(listed, "--show", script="paths.py").stdout
+    assert "missed: src/till.py is payment" in shown
+    assert "false alarm: src/token.py is ordinary" in shown
+    listed.write_text("label,path\nsensitive,x\n")
+    assert "line 2: needs a path and a label" in score(listed, script="paths.py").stderr
