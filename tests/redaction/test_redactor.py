@@ -461,3 +461,11 @@ def test_hits_that_overlap_become_one(hits, merged):
     text = b" " * 20
     found = redactor_module._whole_values(text, [SecretHit("r", start, end, b"v") for start, end in hits])
     assert [(hit.start, hit.end) for hit in found] == merged
+
+
+def test_a_value_that_a_standard_publishes_counts_only_if_it_is_the_callers_own():
+    published = base64.b64encode(b"s6BhdRkqt3:gX1fBat3bV").decode()
+    text = f"Authorization: Basic {published}\n".encode()
+    assert Redactor(Detector(SHIPPED_RULES, {}), {}).scan(text, "log", trusts_pragma=False).findings == ()
+    own = Redactor(Detector(SHIPPED_RULES, {"CLIENT_SECRET": published}), {}).scan(text, "log", trusts_pragma=False)
+    assert published.encode() not in own.clean.data

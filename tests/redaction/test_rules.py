@@ -22,7 +22,7 @@ def test_there_are_enough_rules_and_their_names_are_unique():
 
 def accepted(rule, engine, text):
     matches = ((match, match.span(1 if match.re.groups else 0)) for match in engine.finditer(text))
-    return [match for match, (start, end) in matches if rule.accepts(text[:start], text[start:end])]
+    return [match for match, (start, end) in matches if rule.accepts(text[:start], text[start:end], text[end:])]
 
 
 @pytest.mark.parametrize("rule", SHIPPED_RULES, ids=IDS)

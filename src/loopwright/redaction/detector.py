@@ -13,6 +13,7 @@ import msgspec
 
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE, printed_forms
 from loopwright.redaction.model import SecretRule
+from loopwright.redaction.published import is_published
 
 try:
     import re2
@@ -21,7 +22,7 @@ except ImportError:  # pragma: no cover -- platforms without a wheel
 
 ENGINE = "re2" if re2 is not None else "re"
 _SET_MEMORY = 256 << 20
-# How much text before a match a rule may look at, for example for the start of a name.
+# How much text before a match and after a value a rule may look at, for example for the start of a name.
 _CONTEXT = 80
 
 
@@ -80,7 +81,8 @@ class Detector:
             start, end = match.span(group)
             value = bytes(line[start:end])
             before = bytes(line[max(0, match.start() - _CONTEXT) : start])
-            if value and rule.accepts(before, value):
+            after = bytes(line[end : end + _CONTEXT])
+            if value and rule.accepts(before, value, after) and not is_published(value):
                 yield SecretHit(rule.id, start, end, value)
 
     @staticmethod

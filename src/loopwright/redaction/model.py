@@ -20,7 +20,7 @@ class RuleAction(StrEnum):
     OFF = "off"
 
 
-def always(_before: bytes, _value: bytes) -> bool:
+def always(_before: bytes, _value: bytes, _after: bytes) -> bool:
     """Accept every match."""
     return True
 
@@ -31,8 +31,8 @@ class SecretRule(msgspec.Struct, frozen=True):
     `pattern` uses the syntax that RE2 and Python's `re` share, and takes linear time in both.
     The secret is the pattern's first group, or the whole match if the pattern has no group.
     `keywords` are lower-case literals; every match contains at least one. They make the first search fast.
-    `accepts` gets the text before the secret and the secret, and decides what a pattern cannot: whether a value looks
-    random.
+    `accepts` gets the text before the secret, the secret and the text after it, and decides what a pattern cannot:
+    whether a value looks random, or a host exists.
     A hit of a `generic` rule counts only where no other rule has one, so that a value keeps the name of its own rule.
     `hits` and `misses` are example templates, so that no text in this repository looks like a secret:
     `<alnum:20>` means 20 made-up characters of that alphabet (see `examples`). `shape` is the key in the same form,
@@ -48,7 +48,7 @@ class SecretRule(msgspec.Struct, frozen=True):
     misses: tuple[str, ...] = ()
     shape: str = ""
     names: tuple[str, ...] = ()
-    accepts: Callable[[bytes, bytes], bool] = always
+    accepts: Callable[[bytes, bytes, bytes], bool] = always
     generic: bool = False
 
 

@@ -39,7 +39,8 @@ _ABOUT = _set_of(
     "issuer|scope|scopes|endpoint"
 )
 _AMOUNTS = _set_of("max|min|num|total|count|n|limit|prompt|completion|input|output|used|cached")
-_NOT_SECRET = frozenset({"PWD", "OLDPWD"})
+# The header of a WebSocket is a number used once, for one connection.
+_NOT_SECRET = frozenset({"PWD", "OLDPWD", "Sec-WebSocket-Key", "sec-websocket-key"})
 _CONNECTION = re.compile(
     r"connectionstring|authconfig$|mcpur[il]|(?:database|redis|mongo[a-z]*|amqp|postgres[a-z]*|mysql)ur[il]$|webhookur[il]$"
 )

@@ -22,7 +22,8 @@ RULES: tuple[SecretRule, ...] = (
               "postgresql+asyncpg://app:<lower:5>9<lower:5>@db/app", "postgresql://user:secret@host1:123/app"),
         misses=("postgres://user:password@localhost/db", "postgres://app:${DB_PASSWORD}@db/app",
                 "postgresql://localhost:5432/db", "postgresql://postgres:postgres@db/app",
-                "postgres://me:my_password@db/app", "postgres://me:xxxxxxxx@db/app"),
+                "postgres://me:my_password@db/app", "postgres://me:xxxxxxxx@db/app",
+                "postgresql://me:<alnum:16>@[2001:db8::5]/app", "postgresql://me:<alnum:16>@192.0.2.7:5432/app"),
         accepts=is_no_example_in_url),
     SecretRule("connection-url-query-password", "any database", ("password=", "passwd=", "pwd="),
         r"(?i)\b(?:jdbc:[a-z0-9:]{2,30}|postgres(?:ql)?|mysql|mariadb|mongodb|redis|sqlserver|snowflake|clickhouse)(?:\+[a-z0-9]{2,20})?:"

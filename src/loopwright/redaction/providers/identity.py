@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import SecretRule
+from loopwright.redaction.plausible import is_no_query
 from loopwright.redaction.providers.parts import (
     ASSIGNMENT,
     UUID,
@@ -43,7 +44,9 @@ RULES: tuple[SecretRule, ...] = (
               "smtps://app:<alnum:20>@mail.example.com:465", "wss://app:<alnum:24>@queue.example.com/v1"),
         misses=("https://user:password@example.com", "http://localhost:8080/@scope/package",
                 "https://x:${TOKEN}@github.com/o/r", "smtp://user:password@mail.example.com",
-                "ldap://directory.example.com:389/dc=example")),
+                "ldap://directory.example.com:389/dc=example",
+                "http://localhost:8080?email=name@example.com"),
+        accepts=is_no_query),
     SecretRule("netrc-password", "netrc", ("machine",),
         r"\bmachine[ \t]{1,4}[^ \t\r\n]{3,100}[ \t]{1,8}login[ \t]{1,4}[^ \t\r\n]{1,100}"
             r"[ \t]{1,8}password[ \t]{1,4}([^ \t\r\n\"'<>${}]{10,200})",
@@ -131,10 +134,14 @@ RULES: tuple[SecretRule, ...] = (
     key_rule("doppler-service-account-token", "Doppler", "dp.sa.<alnum:40,44>"),
     key_rule("doppler-scim-token", "Doppler", "dp.scim.<alnum:40,44>"),
     key_rule("doppler-audit-token", "Doppler", "dp.audit.<alnum:40,44>"),
-    key_rule("vault-service-token", "HashiCorp Vault", "hvs.<base64url:24,>", misses=("hvs.example",)),
+    # Vault issues 24 characters, or a signed text of 90 and more. The token of a namespace ends with the namespace's id.
+    SecretRule("vault-service-token", "HashiCorp Vault", ("hvs.",),
+        r"(?:\b|_)(hvs\.(?:[A-Za-z0-9]{24}(?:\.[A-Za-z0-9]{5,6})?|[A-Za-z0-9_-]{90,400}))(?:[^A-Za-z0-9_-]|$)",
+        hits=("VAULT_TOKEN=hvs.<alnum:24>", "token: hvs.<alnum:24>.<alnum:5>", '"hvs.<base64url:91>"', "hvs.<base64url:140>"),
+        misses=("hvs.example", "hvs.<alnum:37>", "hvs.<alnum:23>", "xhvs.<alnum:24>")),
     key_rule("vault-batch-token", "HashiCorp Vault", "hvb.<base64url:100,>"),
-    key_rule("vault-recovery-token", "HashiCorp Vault", "hvr.<base64url:24,>"),
-    assigned_rule("vault-legacy-token", "HashiCorp Vault", "vault", "(s|b).<alnum:24>"),
+    key_rule("vault-recovery-token", "HashiCorp Vault", "hvr.<alnum:24>"),
+    assigned_rule("vault-legacy-token", "HashiCorp Vault", "vault", "(s|b|r).<alnum:24>"),
     named_rule("vault-approle-secret-id", "HashiCorp Vault", "(vault|approle)…secret_id", "<uuid>",
         misses=("VAULT_ROLE_ID=" + UUID_EXAMPLE, "secret_id=" + UUID_EXAMPLE)),
     named_rule("hcp-client-secret", "HashiCorp Cloud", "hcp_client_secret", "<base64url:64>"),
