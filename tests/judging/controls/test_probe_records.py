@@ -29,6 +29,8 @@ def run(outcomes: str, result: str) -> ProbedRun:
         (("failed passed", "passed"), ("passed", "passed"), ""),
         (("failed", "passed"), ("", "passed"), "unreached"),
         (("passed", "passed"), ("", "passed"), ""),
+        (("sampled", "passed"), ("", "passed"), ""),
+        (("sampled", "passed"), ("sampled passed", "passed"), "passing"),
         # Swallowed by the work, or never raised.
         (("raised", "failed"), ("raised", "passed"), "passing"),
         (("raised", "failed"), ("", "passed"), "unreached"),

@@ -96,7 +96,7 @@ def swallowing():
 """
 TESTS = """\
 import asyncio, gc, os, threading, unittest, weakref
-import pytest, product
+import hypothesis, hypothesis.strategies, pytest, product
 
 numbers = iter([1, 2])
 class Thing: pass
@@ -136,6 +136,9 @@ class Later(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await asyncio.sleep(0, 1), 1)
         await asyncio.gather(later())
 async def later(): check(1)
+@hypothesis.settings(max_examples=2, database=None)
+@hypothesis.given(hypothesis.strategies.integers())
+def test_random(n): assert isinstance(n, int)
 """
 LINE = {name: number for number, line in enumerate(TESTS.splitlines(), 1) for name in re.findall(r"def (\w+)", line)}
 
@@ -183,6 +186,7 @@ HELPER = f"{LINE['check']}:18"
         ("Base::test_a", "PASSED", ["35:22 failed"]),
         ("Derived::test_a", "PASSED", ["35:22 failed"]),
         ("Later::test_a", "FAILED", ["39:8 failed", f"{HELPER} raised"]),
+        ("test_random", "PASSED", ["44:20 sampled"]),
     ],
 )
 def test_records_tell_about_each_assertion(run, test, result, records):
@@ -213,7 +217,8 @@ def test_only_managers_of_the_project_are_tried(tmp_path, folder, outcomes):
 
 def test_unittest_names_tests_by_their_classes(tmp_path):
     source = (
-        TESTS.replace("import pytest, product", "").partition("def test_each")[0] + TESTS[TESTS.index("class Base") :]
+        TESTS.replace("import hypothesis, hypothesis.strategies, pytest, product", "").partition("def test_each")[0]
+        + TESTS[TESTS.index("class Base") : TESTS.index("@hypothesis")]
     )
     (tmp_path / "test_it.py").write_bytes(probe_python("test_it.py", source.encode(), salt=SALT).source)
     subprocess.run([sys.executable, "-m", "unittest", "-q", "test_it"], cwd=tmp_path, timeout=60, check=False)

@@ -73,13 +73,13 @@ class Probes:
         code = _code_of(manager)
         if code is None or not self._is_product(code.co_filename):
             return manager
-        test, _ = self._position(_frame(1))
-        return ProbedBlock(manager, lambda outcome: self._record(key, test, outcome))
+        test, _, failing = self._position(_frame(1))
+        return ProbedBlock(manager, lambda swallows: self._record(key, test, "passed" if swallows else failing))
 
     def _try(self, key: str, fails: Callable[[], bool], frame: Any) -> None:
         if getattr(self._busy, "now", False):
             return  # a changed assertion came here
-        test, is_risky = self._position(frame)
+        test, is_risky, failing = self._position(frame)
         rounds = self._rounds[key, test] = self._rounds.get((key, test), 0) + 1
         if rounds > _MOST_ROUNDS:
             return
@@ -93,14 +93,14 @@ class Probes:
         if failed and is_risky:
             self._record(key, test, "raised")
             raise AssertionError(key)
-        self._record(key, test, "failed" if failed else "passed")
+        self._record(key, test, failing if failed else "passed")
 
     def _fork(self) -> None:
         # A runner may start a process for each test; that is no process of the test.
         self._is_forked = self._is_forked or bool(self._position(_frame(1))[0])
 
-    def _position(self, frame: Any) -> tuple[str, bool]:
-        """The running test, and whether code outside the tests would see a failure first."""
+    def _position(self, frame: Any) -> tuple[str, bool, str]:
+        """The running test, whether code outside the tests would see a failure first, and the word for a failure."""
         is_risky, is_in_loop = self._is_forked, False
         while frame is not None:
             space = frame.f_globals
@@ -108,13 +108,14 @@ class Probes:
                 # A file of the tests.
                 test = space[self.name].test_of(frame)
                 if test:
-                    return test, is_risky
+                    caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
+                    return test, is_risky, "sampled" if caller.startswith("hypothesis.") else "failed"
             elif space is not globals():
                 is_risky = is_risky or self._is_product(frame.f_code.co_filename)
                 is_in_loop = is_in_loop or space.get("__name__") == "asyncio.events"
             frame = frame.f_back
         in_thread = threading.current_thread() is not threading.main_thread()
-        return self._running(), self._is_forked or in_thread or is_in_loop
+        return self._running(), self._is_forked or in_thread or is_in_loop, "failed"
 
     def test_of(self, frame: Any) -> str:
         """The id of the test that runs in a frame; empty if the frame is not that of a test."""
@@ -175,7 +176,7 @@ class Probes:
 class ProbedBlock:
     """Ends a block with a failure that its context manager must let through; the test goes on."""
 
-    def __init__(self, manager: Any, record: Callable[[str], None]) -> None:
+    def __init__(self, manager: Any, record: Callable[[bool], None]) -> None:
         self._manager = manager
         self._record = record
 
@@ -190,7 +191,7 @@ class ProbedBlock:
             swallows = bool(end(self._manager, *_failure()))
         except Exception:
             swallows = False
-        self._record("passed" if swallows else "failed")
+        self._record(swallows)
         return None
 
     async def __aenter__(self) -> Any:
@@ -204,7 +205,7 @@ class ProbedBlock:
             swallows = bool(await end(self._manager, *_failure()))
         except Exception:
             swallows = False
-        self._record("passed" if swallows else "failed")
+        self._record(swallows)
         return None
 
 
