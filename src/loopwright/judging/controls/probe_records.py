@@ -78,7 +78,12 @@ def weakened_tests(base: ProbedRun, work: ProbedRun) -> Weakened:
         swallowed = ProbeOutcome.RAISED in outcomes and _passes(test, work) and not _passes(test, base)
         if ProbeOutcome.PASSED in now or (now and swallowed):
             passing.setdefault(test, []).append(place)
-        elif not now and ProbeOutcome.SAMPLED not in outcomes and _passes(test, work) and (swallowed or _passes(test, base)):
+        elif (
+            not now
+            and ProbeOutcome.SAMPLED not in outcomes
+            and _passes(test, work)
+            and (swallowed or _passes(test, base))
+        ):
             unreached.setdefault(test, []).append(place)
     failing = [test for test in base.results if _passes(test, base) and test in work.results]
     return Weakened(
