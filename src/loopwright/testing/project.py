@@ -145,8 +145,7 @@ class Project:
             self._start(start, commit=commit)
         else:
             key = hashlib.sha256(json.dumps(start).encode()).hexdigest()
-            # Without a refresh of the index: git refreshes it at the first commit, or looks into these few files.
-            put(templates.made(key, lambda folder: self._start_at(folder, start)), self._top, _PARTS)
+            self._put(templates.made(key, lambda folder: self._start_at(folder, start)))
 
     def _start_at(self, folder: Path, files: Mapping[str, str]) -> None:
         copy = self._moved(folder)
@@ -184,8 +183,9 @@ class Project:
         """Commit everything; returns the commit."""
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
-        own = self.root / ".git"
-        branch = own / (own / "HEAD").read_text().removeprefix("ref: ").strip() if (own / "HEAD").is_file() else own
+        # A branch is a small file, unless HEAD is detached or `.git` leads elsewhere.
+        head = self.root / ".git" / "HEAD"
+        branch = head.parent / (head.read_text().removeprefix("ref: ").strip() if head.is_file() else "elsewhere")
         return branch.read_text().strip() if branch.is_file() else self.git("rev-parse", "HEAD").strip()
 
     def plan(self, *steps: Mapping[str, Any], run_id: str | None = None, goal: str = "a goal") -> Path:
