@@ -118,11 +118,12 @@ def test_a_new_test_whose_file_cannot_be_loaded_on_the_base_fails_there():
     assert verdict.proving == names("n")
 
 
-def test_a_file_that_could_not_be_loaded_stands_for_its_tests():
-    base = TreeResult(exited_with_0=False, tests={"t.py": F})
+@pytest.mark.parametrize("name", ["t.py", "t"], ids=["its file", "the last part of its module"])
+def test_a_file_that_could_not_be_loaded_stands_for_its_tests(name):
+    base = TreeResult(exited_with_0=False, tests={name: F})
     assert judged(base, tree(a=P)).proving == names("a")
     assert judged(base, tree(False, a=P, b=F)).problems == {Problem.TESTS_FAILING: names("b")}
-    assert judged(base, tree(False)).problems == {Problem.REPORT_MISSING: (), Problem.TESTS_FAILING: ("t.py",)}
+    assert judged(base, tree(False)).problems == {Problem.REPORT_MISSING: (), Problem.TESTS_FAILING: (name,)}
 
 
 def test_new_tests_do_not_speak_for_the_old_tests():

@@ -433,5 +433,9 @@ def _note(problems: dict[Problem, tuple[str, ...]], problem: Problem, tests: tup
 
 
 def _contains(file: str, test: str) -> bool:
-    """Whether a test is in this file or module, by their ids."""
-    return test.startswith((f"{file}::", f"{file}.", f"{file}/"))
+    """Whether a test is in this file or module, by their ids.
+
+    unittest names a module that could not be loaded by the last part of its name.
+    """
+    is_loaded_by_name = "::" in test and _file_of(test).rpartition("/")[2] == f"{file}.py"
+    return is_loaded_by_name or test.startswith((f"{file}::", f"{file}.", f"{file}/"))
