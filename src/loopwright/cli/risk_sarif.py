@@ -15,7 +15,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_LOCATIONS = 1000
 _MEANINGS = {
     "auth": "access control: logins, sessions, tokens, keys, secrets",
-    "data": "stored data: schemas, migrations, queries",
+    "data": "stored data and money: schemas, migrations, queries, payments",
     "infra": "code that runs with other rights: deployment, CI, git hooks, settings of agents",
     "build": "inputs of the build: manifests, lock files, tool settings",
     "ui": "the user interface",
