@@ -147,9 +147,8 @@ def split_work(
     `sign_doubtful`: tests of the base need the doubtful changes to pass, so these are protected changes, too.
     """
     with both_trees(tree, progress, project) as judge:
-        base = BaseReader(judge, tree.base_tree, project)
+        base, changes = BaseReader(judge, tree.base_tree, project), tuple(_changes(judge, tree))
         scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read, base.read_all))
-        changes = tuple(_changes(judge, tree))
         contents, commands = _Contents(judge, changes), judging_commands(settings, plan)
         parts = _by_part(changes, scope, base.facts(scope))
         expected, texts = _expected_files(base, commands), tuple(command for command, _ in commands)
@@ -161,8 +160,6 @@ def split_work(
         allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *found.same_tests, *(change for change, _ in kept)]
         compose, doubtful = _Composer(judge, tree, progress), found.doubtful
         verified = compose([*allowed, *new_tests]) if protected else tree
-        patterns = tuple(tuple(command.when) for command in settings.test_commands)
-        changed_files = frozenset(map(_shown, _all_paths(changes))) - frozenset(_paths(parts[FilePart.FREE]))
         code, work_files = tuple(contents.code_of(parts[FilePart.WORK])), _paths(parts[FilePart.WORK])
         return SplitWork(
             whole=tree if signed is None else verified,
@@ -181,9 +178,18 @@ def split_work(
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
             flags=tuple(_flags(base, scope, code, expected - _all_paths(changes))),
-            dependents=dependent_files(changed_files, patterns, base.files, base.read_all),
+            dependents=_dependents(base, settings, changes, parts[FilePart.FREE]),
             scope=scope,
         )
+
+
+def _dependents(
+    base: BaseReader, settings: ProjectSettings, changes: tuple[FileChange, ...], free: list[FileChange]
+) -> tuple[str, ...]:
+    """The files of test commands that import what changed."""
+    changed = frozenset(map(_shown, _all_paths(changes))) - frozenset(_paths(free))
+    patterns = tuple(tuple(command.when) for command in settings.test_commands)
+    return dependent_files(changed, patterns, base.files, base.read_all)
 
 
 def _flags(

@@ -177,6 +177,10 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                     f"the tests pass without them (run {without}) and fail with them (run {whole})"
                 )
             yield Doubt(code="protected_changes", message=message)
+        yield from self._doubts_about_the_proof()
+        yield from self._more_doubts()
+
+    def _doubts_about_the_proof(self) -> Iterator[Doubt]:
         if not self.verdict.is_base_judged:
             message = (
                 f"the tests did not come to their end before the work ({self.base.run_id}), so nothing is compared"
@@ -206,7 +210,6 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 f"expectations that there was no time to change: {self.untried}; nothing shows that these can fail"
             )
             yield Doubt(code="unaltered_tests", message=message)
-        yield from self._more_doubts()
 
     def _more_doubts(self) -> Iterator[Doubt]:
         if self.weakened:
