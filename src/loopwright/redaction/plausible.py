@@ -129,9 +129,12 @@ def _most(value: bytes) -> float:
 def is_strong_password(value: bytes) -> bool:
     """Whether a value is no path, and mixes three kinds of characters: small and capital letters, digits, and signs.
 
-    Words that only a hyphen joins are text, as in a translation of "password".
+    Words that only a hyphen joins are text, as in a translation of "password". A password with "secret" as one of its
+    words is one of a test: `very-secret-123`.
     """
-    if value.count(b"/") >= _SLASHES_OF_A_PATH or _JOINED_WORDS.fullmatch(value) or _DOTTED_NAME.fullmatch(value):
+    if value.count(b"/") >= _SLASHES_OF_A_PATH or _DOTTED_NAME.fullmatch(value):
+        return False
+    if _JOINED_WORDS.fullmatch(value) or _CALLED_SECRET.search(value):
         return False
     kinds = sum(any(test(character) for character in value) for test in _KINDS)
     return kinds >= _LEAST_KINDS and is_no_example(value)
@@ -145,6 +148,7 @@ def has_many_signs(value: bytes) -> bool:
 
 
 _QUERY = re.compile(rb"&\w+=")
+_CALLED_SECRET = re.compile(rb"(?:^|-)secret(?:-|$)")
 # With the bytes of letters such as "é".
 _JOINED_WORDS = re.compile(rb"[A-Za-z\x80-\xff]+(?:[-_][A-Za-z\x80-\xff]+)*[?!.]?")
 _SIGNS = frozenset(b"!@#$%^&*+=~?")

@@ -51,7 +51,8 @@ def looks_secret(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     while words and words[-1].isdigit():
         words.pop()
-    if name in _NOT_SECRET or not words:
+    # A diff has "-" before a name.
+    if name.lstrip("-") in _NOT_SECRET or not words:
         return False
     return _CONNECTION.search("".join(words)) is not None or _ends_secret(words[:-1], words[-1])
 
