@@ -28,8 +28,8 @@ corrected since then). The scripts were not kept, so what passes now is known on
 classes are still open, as a whole or in part:"""
 FOUND_BY_OUTSIDERS = (
     (
-        "All assertions of a test change at once, so an assertion that can still fail hides another that can't: for "
-        "example, an assertion in a callback that the work drops, next to a plain assertion."
+        "In JavaScript, TypeScript and Go all assertions of a test change at once, so an assertion that can still fail "
+        "hides another that can't: for example, an assertion in a callback that the work drops, next to a plain one."
     ),
     (
         "A test runs a program in a language other than Python, JavaScript, TypeScript and shell, or a program whose name "

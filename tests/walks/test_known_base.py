@@ -123,10 +123,10 @@ def test_a_build_with_a_new_test_runs_a_shared_command_once_with_it_and_once_wit
 
     ok(project, "build", "greet", "--agent", "scripted")
     accepted = [run for run in runs(project, "") if "-control" not in run and run not in refused]
-    kinds = ("validate", "earlier-tests", "new-tests-on-base", "broken-judges", "inverted-tests")
-    # Earlier tests are inverted without the new test, and the new test with the others. Then all earlier tests of the
-    # project are inverted, too.
-    ran = (*kinds[:-1], "broken-judges", "inverted-tests")
+    kinds = ("validate", "earlier-tests", "new-tests-on-base", "broken-judges", "probed-tests")
+    # Earlier tests are inverted without the new test, and the new test with the others. Then each assertion of the
+    # earlier tests of the project is tried, on both trees.
+    ran = (*kinds[:-1], "broken-judges", "probed-tests", "probed-tests")
     assert [[kind for kind in kinds if kind in run] for run in accepted] == [[kind] for kind in ran]
     assert blockers(project, "review") == {}
     (claim,) = (one for one in status(project)["evidence_chain"] if one["claim"] == "the rest still works")

@@ -402,8 +402,13 @@ class TestCase(unittest.TestCase):
             f"cat > calc.py <<'END'\ndef double(n):\n    return n + n\n{EACH.format(call='number')}END\n",
             CALLS_BACK,
         ),
+        (
+            BEFORE + EACH.format(call="call(number)"),
+            f"cat > calc.py <<'END'\ndef double(n):\n    return n + n\n{EACH.format(call='number')}END\n",
+            f"{CALLS_BACK}        self.assertEqual(calc.double(0), 0)\n",
+        ),
     ],
-    ids=["a value equals everything", "a callback is not called"],
+    ids=["a value equals everything", "a callback is not called", "an assertion hides a callback"],
 )
 def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc, before, work, test):
     loop_id = calc(work, test_command=UNITTEST)

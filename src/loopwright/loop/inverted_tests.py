@@ -5,13 +5,26 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
+from posixpath import dirname, join
+
+from msgspec.structs import replace
 
 from loopwright.judging.controls.called_expectations import in_command, may_call
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.judged_files import judged_by
 from loopwright.judging.controls.model import ControlOutcome, Inverted, worst
+from loopwright.judging.controls.probe_records import (
+    Assertions,
+    ProbeOutcome,
+    ProbeRecord,
+    as_results,
+    read_records,
+)
+from loopwright.judging.controls.python_probes import Probed, probe_python, probes_name, records_name
+from loopwright.judging.controls.python_tests import is_test
 from loopwright.judging.controls.time_limits import with_time_limit
+from loopwright.judging.reports.model import TestResult
 from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.verdict import PASSED, CommandVerdict, TreeResult
 from loopwright.kernel.relative_folder import relative_folder
@@ -38,8 +51,10 @@ def longest_s(before_s: float) -> int:
 class InvertedTests(Observer):
     """Inverts the tests that prove something, also hidden ones, in a new sandbox. Commands have names."""
 
-    def __init__(self, inside: Observer | None = None, *, before_s: float = 0.0) -> None:
+    def __init__(self, inside: Observer | None = None, *, before_s: float = 0.0, probes: bool = False) -> None:
+        """With `probes` each assertion of a Python test is tried by itself, and the test fails at its end."""
         self._inside = inside
+        self._probes = probes
         # One endless test must not keep the others from their results.
         self._test_s = min(max(_SHORTEST_TEST_S, _SLOWER_TEST * before_s), _LONGEST_TEST_S)
         # Fixed marks could be recognised by the work.
@@ -48,6 +63,7 @@ class InvertedTests(Observer):
         self._files: dict[str, tuple[str, ...]] = {}
         self._silent: dict[str, SilentCommand] = {}
         self._inverted: dict[str, Inverted] = {}
+        self._probed: set[str] = set()
         # The programs that tests start, by the name of the command; after the first run their expectations change.
         self._before_s = before_s
         self._programs: dict[str, ProgramRounds] = {}
@@ -118,15 +134,24 @@ class InvertedTests(Observer):
         is_first = not self._known
         for path in {path for files in self._files.values() for path in files if is_first}:
             place = own_file(repo, path)
-            if place is not None:
-                inverted = invert(path, place.read_bytes(), salt=self._salt)
-                if inverted.altered:
-                    place.write_bytes(self._limited(path, inverted))
-                    self._inverted[path] = inverted
+            inverted = self._changed(path, place.read_bytes()) if place is not None else None
+            if place is not None and inverted is not None:
+                place.write_bytes(inverted.source)
+                self._inverted[path] = inverted
         for silent in self._silent.values():
             silent.prepare(repo)
         for rounds in self._programs.values():
             rounds.prepare(repo)
+
+    def results_of_step(self, sandbox: Sandbox) -> tuple[TestResult, ...]:
+        """What the probed assertions did."""
+        records: list[ProbeRecord] = []
+        for path in self._probed:
+            place = own_file(sandbox.place.repo, join(dirname(path), records_name(path, self._salt)))
+            if place is not None:
+                records += read_records(path, place.read_bytes())
+                place.unlink()
+        return as_results(records)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """The inner observer must not see the changed tests."""
@@ -191,10 +216,25 @@ class InvertedTests(Observer):
         """The tests that passed although their expectation was changed."""
         return tuple(test for test in tests if result.tests.get(test) == PASSED and self._covers(test))
 
-    def _limited(self, path: str, inverted: Inverted) -> bytes:
+    def has_failing_assertions(self, tests: Iterable[str], result: TreeResult) -> bool:
+        """Whether each of these tests that is probed has an assertion that failed with a changed expectation."""
+        assertions = Assertions(result.tests)
+        probed = (test for test in tests if self._probed.intersection(_files_of(test)))
+        return all(assertions.of(test) - {ProbeOutcome.PASSED} for test in probed)
+
+    def _changed(self, path: str, source: bytes) -> Inverted | None:
+        """The file with changed expectations; None if none could be changed."""
+        inverted = invert(path, source, salt=self._salt)
         if not path.endswith(".py"):
-            return inverted.source
-        return with_time_limit(inverted.source, inverted.altered, self._test_s)
+            return inverted if inverted.altered else None
+        probed = probe_python(path, source, salt=self._salt) if self._probes else Probed(source)
+        if probed.tests:
+            self._probed.add(path)
+            inherited = frozenset(test for test in inverted.altered if is_test(test.rpartition(".")[2]))
+            limited = with_time_limit(probed.source, probed.tests, self._test_s, probes=probes_name(self._salt))
+            return Inverted(limited, probed.tests | inherited)
+        limited = with_time_limit(inverted.source, inverted.altered, self._test_s)
+        return replace(inverted, source=limited) if inverted.altered else None
 
     def _covers(self, test: str) -> bool:
         """Whether the expectation of a test was changed, by its id."""

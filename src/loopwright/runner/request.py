@@ -11,6 +11,7 @@ import msgspec
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.model import Evidence, ReplanTurn, StepRecord
 from loopwright.evidence.store import RunOrigin, RunStore
+from loopwright.judging.reports.model import TestResult
 from loopwright.judging.scope import WorkScope
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Freezer
@@ -109,6 +110,11 @@ class Observer(Protocol):
         """A step has ended; its logs are in this folder. Returns the record, with results per test if there are any."""
         del sandbox, folder
         return record
+
+    def results_of_step(self, sandbox: Sandbox) -> tuple[TestResult, ...]:
+        """A step has ended. Returns results that no report of a test runner has."""
+        del sandbox
+        return ()
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """All steps have ended. Returns the changes, if the observer asked the recorder for them."""

@@ -120,10 +120,12 @@ class RunReports(Observer):
         repo = sandbox.place.repo
         reports = self._folders.get(record.id)
         own = self.masked(read_report(reports, (repo, sandbox.view.project))) if reports is not None else TestReport(())
+        more = self._inside.results_of_step(sandbox) if self._inside is not None else ()
         report = merge(
             (
                 self._with_junit(own, find_test_reports(repo, self._reports, self._since)),
                 *(_printed(folder / str(command.log)) for command in record.commands),
+                self.masked(TestReport(more)),
             )
         )
         self.steps[record.id] = report

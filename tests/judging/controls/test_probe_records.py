@@ -4,60 +4,65 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.controls.probe_records import (
-    ProbedRun,
-    Weakened,
-    read_records,
-    weakened_each_time,
-    weakened_tests,
-)
+from loopwright.judging.controls.probe_records import Assertions, as_results, read_records, weakened_assertions
+from loopwright.judging.reports.model import TestReport
 
+TEST = "t.py::test_a[x::y @ z]"
 POSITION = "t.py:3:4"
 
 
-def run(outcomes: str, result: str) -> ProbedRun:
-    lines = [f'["3:4", "t.py::test_a", "{outcome}"]\n' for outcome in outcomes.split()]
-    return ProbedRun(read_records("t.py", "".join(lines).encode()), {"t.py::test_a": result})
+def assertions(outcomes: str, *, ends: bool) -> Assertions:
+    lines = [f'["3:4", "{TEST}", "{outcome}"]\n' for outcome in outcomes.split()]
+    lines += [f'["end", "{TEST}", "failed"]\n'] if ends else []
+    results = as_results(read_records("t.py", "".join(lines).encode()))
+    return Assertions({name: result.status for name, result in TestReport(results).by_id.items()})
 
 
 @pytest.mark.parametrize(
-    ("base", "work", "weakened"),
+    ("base", "work", "is_weakened"),
     [
-        (("failed", "passed"), ("failed", "passed"), ""),
-        (("failed", "passed"), ("passed", "passed"), "passing"),
-        (("failed", "passed"), ("failed passed", "passed"), "passing"),
-        (("failed passed", "passed"), ("passed", "passed"), ""),
-        (("failed", "passed"), ("", "passed"), "unreached"),
-        (("passed", "passed"), ("", "passed"), ""),
-        (("sampled", "passed"), ("", "passed"), ""),
-        (("sampled", "passed"), ("sampled passed", "passed"), "passing"),
+        (("failed", True), ("failed", True), False),
+        (("failed", True), ("passed", True), True),
+        (("failed", True), ("failed passed", True), True),
+        (("failed passed", True), ("passed", True), False),
+        (("passed", True), ("failed", True), False),
+        (("failed", True), ("", True), True),
+        (("passed", True), ("", True), False),
+        (("sampled", True), ("", True), False),
+        (("sampled", True), ("sampled passed", True), True),
         # Swallowed by the work, or never raised.
-        (("raised", "failed"), ("raised", "passed"), "passing"),
-        (("raised", "failed"), ("", "passed"), "unreached"),
-        (("raised", "failed"), ("raised", "failed"), ""),
-        (("raised", "passed"), ("raised", "passed"), ""),
+        (("raised", False), ("raised", True), True),
+        (("raised", False), ("", True), True),
+        (("raised", False), ("raised", False), False),
+        (("raised", True), ("raised", True), False),
         # A test that ended early did not come to its later assertions.
-        (("failed", "failed"), ("", "failed"), ""),
-        (("failed", "passed"), ("", "failed"), "not_comparable"),
-        (("", "passed"), ("passed", "passed"), ""),
+        (("failed", False), ("", False), False),
+        (("failed", True), ("", False), False),
+        (("", True), ("passed", True), False),
     ],
 )
-def test_only_a_lost_effect_weakens_a_test(base, work, weakened):
-    found = weakened_tests(run(*base), run(*work))
-    test = "t.py::test_a"
-    expected = {
-        "": Weakened(),
-        "passing": Weakened(passing={test: (POSITION,)}),
-        "unreached": Weakened(unreached={test: (POSITION,)}),
-        "not_comparable": Weakened(not_comparable=(test,)),
+def test_only_a_lost_effect_weakens_a_test(base, work, is_weakened):
+    before, after = assertions(base[0], ends=base[1]), assertions(work[0], ends=work[1])
+    assert weakened_assertions(before, after, {TEST}) == ({TEST: (POSITION,)} if is_weakened else {})
+
+
+def test_other_tests_and_places_in_changed_files_do_not_count():
+    before, after = assertions("failed", ends=True), assertions("", ends=True)
+    assert weakened_assertions(before, after, {"t.py::test_b"}) == {}
+    assert weakened_assertions(before, after, {TEST}, {"t.py"}) == {}
+
+
+def test_an_assertion_is_a_result_of_the_run_with_its_place():
+    record = b'["3:4", "t.py::A::test_a", "failed"]\n["3:4", "t.py::A::test_a", "raised"]\n["9:0", "", "passed"]\n'
+    results = as_results(read_records("t.py", record))
+    assert {result.id: result.status for result in results} == {
+        "t.py::A::test_a @ t.py:3:4 raised": "failed",
+        " @ t.py:9:0 passed": "passed",
     }
-    assert found == expected[weakened]
 
 
-def test_what_a_second_comparison_does_not_find_is_left_out():
-    first = Weakened(passing={"a": ("1:0", "1:4"), "b": ("2:0",)}, unreached={"c": ("3:0",), "d": ("4:0",)})
-    second = Weakened(passing={"a": ("1:4",)}, unreached={"c": ("3:4",), "d": ("4:0",)})
-    assert weakened_each_time([first, second]) == Weakened(passing={"a": ("1:4",)}, unreached={"d": ("4:0",)})
+def test_results_of_tests_are_no_assertions():
+    assert Assertions({"t.py::test_a": "passed", "t.py::test_a[1 @ 2]": "passed"}).outcomes == {}
 
 
 def test_lines_that_are_no_records_are_left_out():

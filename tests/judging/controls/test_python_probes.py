@@ -54,6 +54,10 @@ def test_an_assertion_keeps_its_values_and_a_probe_follows(before, after, probe)
         ("with f() as x: x()", "with f() as x: x()"),
         ("if f(): pytest.fail()", "if _.guard('2:7', (f())): pytest.fail()"),
         ("assert 1", "assert 1"),
+        ("f(lambda x: self.assertEqual(x, 1))", "f(lambda x: (self.assertEqual(x, 1), _.call('2:16', lambda: self."),
+        ("f(lambda: self.assertEqual(g(), 1))", "(self.assertEqual((a := (g())), 1), _.call('2:14', lambda: self."),
+        ("f([self.assertEqual(g(x), 1) for x in y])", "f([self.assertEqual(g(x), 1) for x in y])"),
+        ("f([self.assertEqual(x, 1) for x in y])", "[(self.assertEqual(x, 1), _.call('2:7', lambda: self."),
         ("assert (x := f()) or (await g(x))", "assert ((a := (x := f()))) or ((b := (await g(x))))"),
     ],
 )

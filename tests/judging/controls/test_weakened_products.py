@@ -6,8 +6,9 @@ import re
 import subprocess
 import sys
 
-from loopwright.judging.controls.probe_records import ProbedRun, read_records, weakened_tests
-from loopwright.judging.controls.python_probes import probe_python, records_name
+from loopwright.judging.controls.probe_records import Assertions, as_results, read_records, weakened_assertions
+from loopwright.judging.controls.python_probes import probe_python, probes_name, records_name
+from loopwright.judging.controls.time_limits import with_time_limit
 
 BASE = """\
 import contextlib, threading
@@ -58,16 +59,19 @@ def test_sound(): assert product.call(id) == 1
 """
 
 
-def probed_run(folder, product: str) -> ProbedRun:
+def probed_run(folder, product: str) -> tuple[Assertions, dict[str, str]]:
     folder.mkdir()
     (folder / "product.py").write_text(product)
-    (folder / "test_it.py").write_bytes(probe_python("test_it.py", TESTS.encode(), salt="ab12").source)
+    probed = probe_python("test_it.py", TESTS.encode(), salt="ab12")
+    source = with_time_limit(probed.source, probed.tests, 10, probes=probes_name("ab12"))
+    (folder / "test_it.py").write_bytes(source)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-qrA", "-p", "no:cacheprovider", "--tb=no", "test_it.py"],
         cwd=folder, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     results = {test: word.lower() for word, test in re.findall(r"^(PASSED|FAILED) (\S+)", done.stdout, re.MULTILINE)}
-    return ProbedRun(read_records("test_it.py", (folder / records_name("test_it.py", "ab12")).read_bytes()), results)
+    records = read_records("test_it.py", (folder / records_name("test_it.py", "ab12")).read_bytes())
+    return Assertions({result.id: result.status for result in as_results(records)}), results
 
 
 def test_each_weakened_assertion_is_found(tmp_path):
@@ -75,15 +79,16 @@ def test_each_weakened_assertion_is_found(tmp_path):
     for before, after in CHANGES.items():
         assert before in work
         work = work.replace(before, after)
-    base = probed_run(tmp_path / "base", BASE)
-    found = weakened_tests(base, probed_run(tmp_path / "work", work))
-    assert found.passing == {
+    base, base_results = probed_run(tmp_path / "base", BASE)
+    after, work_results = probed_run(tmp_path / "work", work)
+    assert weakened_assertions(base, after, base_results) == {
         "test_it.py::test_equal": ("test_it.py:4:4",),
         "test_it.py::test_thread": ("test_it.py:2:14",),
         "test_it.py::test_block": ("test_it.py:9:9",),
         "test_it.py::test_handled": ("test_it.py:12:9:handled",),
-    }
-    assert found.unreached == {
         "test_it.py::test_callback": ("test_it.py:2:14",),
         "test_it.py::test_loop": ("test_it.py:16:33",),
     }
+    # Each test fails at its end, whatever its assertions do: a product that forges results is found by that.
+    assert set(base_results.values()) == set(work_results.values()) == {"failed"}
+    assert len(base_results) == len(work_results) == 7

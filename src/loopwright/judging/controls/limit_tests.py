@@ -1,4 +1,7 @@
-"""Limits the time of tests. Altered test files hold this module as text, so it imports only the standard library."""
+"""Limits the time of tests, and lets them fail at their end.
+
+Altered test files hold this module as text, so it imports only the standard library.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ class OutOfTime(BaseException):
     """The time for one test is over. `except Exception` does not catch it."""
 
 
-def limit_tests(space: dict[str, Any], tests: Iterable[str], seconds: float) -> None:
-    """Limit these tests of a module, by their names in the file, such as `TestClass.test_name`."""
+def limit_tests(space: dict[str, Any], tests: Iterable[str], seconds: float, probes: str = "") -> None:
+    """Limit these tests of a module, by their names in the file, such as `TestClass.test_name`.
+
+    With the name of the module's probes, each test also tells them that it came to its end, and fails there.
+    """
     for test in tests:
         *owners, method = test.split(".")
         owner: Any = None
@@ -24,12 +30,39 @@ def limit_tests(space: dict[str, Any], tests: Iterable[str], seconds: float) -> 
             owner = found.get(part)
             found = getattr(owner, "__dict__", {})
         function = found.get(method)
-        if not isinstance(function, types.FunctionType) or inspect.iscoroutinefunction(function):
+        if not isinstance(function, types.FunctionType):
             continue
+        if probes:
+            function = _failing(function, functools.partial(space[probes].end, test))
+        if not inspect.iscoroutinefunction(function):
+            function = _limited(function, seconds)
         if owner is None:
-            space[method] = _limited(function, seconds)
+            space[method] = function
         else:
-            setattr(owner, method, _limited(function, seconds))
+            setattr(owner, method, function)
+
+
+def _failing(test: Callable[..., Any], end: Callable[..., None]) -> Callable[..., Any]:
+    """The test, which fails at its end."""
+    if inspect.isgeneratorfunction(test) or inspect.isasyncgenfunction(test):
+        return test
+    if inspect.iscoroutinefunction(test):
+
+        @functools.wraps(test)
+        async def run_async(*args: Any, **options: Any) -> Any:
+            await test(*args, **options)
+            end(args)
+            raise AssertionError
+
+        return run_async
+
+    @functools.wraps(test)
+    def run(*args: Any, **options: Any) -> Any:
+        test(*args, **options)
+        end(args)
+        raise AssertionError
+
+    return run
 
 
 def _limited(test: Callable[..., Any], seconds: float) -> Callable[..., Any]:

@@ -1,26 +1,32 @@
-"""Reads the records of probed tests, and compares those of the base with those of the work. Pure."""
+"""Reads the records of probed tests, and compares those of the base with those of the work. Pure.
+
+Each assertion that a test reached is a result of the run, as a test is: so the evidence of the run holds it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 import msgspec
 
-from loopwright.judging.verdict import PASSED
+from loopwright.judging.reports.model import Status, TestResult
 
 _MOST_BYTES = 32 << 20
+_AT = " @ "
+# The position of a record that a test came to its end.
+END = "end"
 
 
 class ProbeOutcome(StrEnum):
-    """What an assertion with a changed expectation did."""
+    """What an assertion with a changed expectation did. Of several outcomes the first one in this order counts."""
 
-    FAILED = "failed"
     PASSED = "passed"
-    # It failed in a test with random values, which may not come to this assertion in another run.
-    SAMPLED = "sampled"
     # It failed where the product could swallow the failure, so the test did not go on.
     RAISED = "raised"
+    # It failed in a test with random values, which may not come to this assertion in another run.
+    SAMPLED = "sampled"
+    FAILED = "failed"
 
 
 class ProbeRecord(msgspec.Struct, frozen=True):
@@ -34,22 +40,32 @@ class ProbeRecord(msgspec.Struct, frozen=True):
     outcome: ProbeOutcome
 
 
-class ProbedRun(msgspec.Struct, frozen=True):
-    """A run of probed tests: the records, and the result of each test by its id."""
+class Assertions:
+    """The assertions that tests reached in one run, and the tests that came to their ends."""
 
-    records: tuple[ProbeRecord, ...]
-    results: Mapping[str, str]
+    def __init__(self, results: Mapping[str, str]) -> None:
+        """`results` are those of the run by their ids: tests, and what `as_results` added."""
+        self.outcomes: dict[tuple[str, str], ProbeOutcome] = {}
+        self._by_test: dict[str, set[ProbeOutcome]] = {}
+        self._ended: set[str] = set()
+        for name in results:
+            test, at, place = name.rpartition(_AT)
+            place, _, outcome = place.rpartition(" ")
+            if not at or outcome not in set(ProbeOutcome):
+                continue
+            if place.endswith(f":{END}"):
+                self._ended.add(test)
+            else:
+                self.outcomes[test, place] = ProbeOutcome(outcome)
+                self._by_test.setdefault(test, set()).add(ProbeOutcome(outcome))
 
+    def came_to_end(self, test: str) -> bool:
+        """Whether a probed test came to its end: only there it failed."""
+        return test in self._ended
 
-class Weakened(msgspec.Struct, frozen=True):
-    """Tests of the base that the work weakened, each with the positions of the assertions that lost their effect."""
-
-    # With a changed expectation they failed on the base, and pass on the work.
-    passing: dict[str, tuple[str, ...]] = {}
-    # Reached on the base, and not on the work.
-    unreached: dict[str, tuple[str, ...]] = {}
-    # The probed test passed on the base and failed on the work: it says nothing.
-    not_comparable: tuple[str, ...] = ()
+    def of(self, test: str) -> set[ProbeOutcome]:
+        """What the assertions of a test did."""
+        return self._by_test.get(test, set())
 
 
 def read_records(path: str, content: bytes) -> tuple[ProbeRecord, ...]:
@@ -66,58 +82,44 @@ def _read(path: str, line: bytes) -> ProbeRecord | None:
     return ProbeRecord(path, position, test, outcome)
 
 
-def weakened_tests(base: ProbedRun, work: ProbedRun) -> Weakened:
-    """The tests of the base whose assertions can't fail with the work, or are not reached any more."""
-    before, after = _outcomes(base.records), _outcomes(work.records)
-    passing: dict[str, list[str]] = {}
-    unreached: dict[str, list[str]] = {}
-    for (test, place), outcomes in before.items():
-        if ProbeOutcome.PASSED in outcomes:
-            continue
-        now = after.get((test, place), set())
-        swallowed = ProbeOutcome.RAISED in outcomes and _passes(test, work) and not _passes(test, base)
-        if ProbeOutcome.PASSED in now or (now and swallowed):
-            passing.setdefault(test, []).append(place)
-        elif (
-            not now
-            and ProbeOutcome.SAMPLED not in outcomes
-            and _passes(test, work)
-            and (swallowed or _passes(test, base))
-        ):
-            unreached.setdefault(test, []).append(place)
-    failing = [test for test in base.results if _passes(test, base) and test in work.results]
-    return Weakened(
-        passing={test: tuple(places) for test, places in passing.items()},
-        unreached={test: tuple(places) for test, places in unreached.items()},
-        not_comparable=tuple(test for test in failing if not _passes(test, work)),
-    )
-
-
-def weakened_each_time(found: Iterable[Weakened]) -> Weakened:
-    """What all comparisons found, each of other runs: tests with random values do not reach the same assertions."""
-    comparisons = tuple(found)
-    return Weakened(
-        passing=_in_all([comparison.passing for comparison in comparisons]),
-        unreached=_in_all([comparison.unreached for comparison in comparisons]),
-        not_comparable=comparisons[0].not_comparable,
-    )
-
-
-def _in_all(found: list[dict[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
-    places = {
-        test: tuple(place for place in at if all(place in other.get(test, ()) for other in found[1:]))
-        for test, at in found[0].items()
-    }
-    return {test: at for test, at in places.items() if at}
-
-
-def _outcomes(records: Iterable[ProbeRecord]) -> dict[tuple[str, str], set[ProbeOutcome]]:
-    """The outcomes of each assertion in each test."""
-    found: dict[tuple[str, str], set[ProbeOutcome]] = {}
+def as_results(records: Iterable[ProbeRecord]) -> tuple[TestResult, ...]:
+    """The records as results of a run: an assertion with a changed expectation should fail."""
+    order = list(ProbeOutcome)
+    found: dict[tuple[str, str], ProbeOutcome] = {}
     for record in records:
-        found.setdefault((record.test, f"{record.path}:{record.position}"), set()).add(record.outcome)
-    return found
+        key = record.test, f"{record.path}:{record.position}"
+        found[key] = min(found.get(key, ProbeOutcome.FAILED), record.outcome, key=order.index)
+    return tuple(_as_result(test, place, outcome) for (test, place), outcome in found.items())
 
 
-def _passes(test: str, run: ProbedRun) -> bool:
-    return run.results.get(test) == PASSED
+def _as_result(test: str, place: str, outcome: ProbeOutcome) -> TestResult:
+    suite, _, name = test.rpartition("::")
+    status: Status = "passed" if outcome is ProbeOutcome.PASSED else "failed"
+    return TestResult(f"{name}{_AT}{place} {outcome}", suite, status)
+
+
+def weakened_assertions(
+    base: Assertions, work: Assertions, tests: Collection[str], changed: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """The tests with assertions that could fail on the base, and can't fail or are not reached on the work.
+
+    `changed` are test files that differ on both trees: positions in them can't be compared.
+    """
+    found: dict[str, list[str]] = {}
+    for (test, place), outcome in base.outcomes.items():
+        if test in tests and place.partition(":")[0] not in changed and _is_weakened(test, place, outcome, base, work):
+            found.setdefault(test, []).append(place)
+    return {test: tuple(places) for test, places in found.items()}
+
+
+def _is_weakened(test: str, place: str, before: ProbeOutcome, base: Assertions, work: Assertions) -> bool:
+    now = work.outcomes.get((test, place))
+    if before is ProbeOutcome.PASSED:
+        return False
+    if now is ProbeOutcome.PASSED:
+        return True
+    swallows = before is ProbeOutcome.RAISED and work.came_to_end(test) and not base.came_to_end(test)
+    if now is not None:
+        return swallows
+    ends_as_before = work.came_to_end(test) and (swallows or base.came_to_end(test))
+    return before is not ProbeOutcome.SAMPLED and ends_as_before

@@ -68,6 +68,13 @@ class Probes:
         self._try(key, lambda: True, _frame(1))
         return value
 
+    def end(self, test: str, args: tuple[Any, ...]) -> None:
+        """Record that a test came to its end; `test` is its name in the file."""
+        owner, _, name = test.rpartition(".")
+        # A subclass runs the test under its own name.
+        owner = type(args[0]).__qualname__ if owner and args else owner
+        self._record("end", self._id(owner, name), "failed")
+
     def block(self, key: str, manager: Any) -> Any:
         """The context manager of a block with assertions; that of a product must let a failure through."""
         code = _code_of(manager)
@@ -127,6 +134,9 @@ class Probes:
         # Locals of a frame stay alive if they are looked at, so this is only for tests that subclasses inherit.
         if isinstance(kind, type) and type.__subclasses__(kind) and "self" in frame.f_locals:
             owner = type(frame.f_locals["self"]).__qualname__
+        return self._id(owner, name)
+
+    def _id(self, owner: str, name: str) -> str:
         return self._running() or "::".join(part for part in (self._path, owner, name) if part)
 
     def _running(self) -> str:

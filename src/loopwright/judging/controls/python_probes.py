@@ -18,6 +18,7 @@ from loopwright.judging.controls import probe_support
 from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.python_assertions import PythonAssertions, arguments_before_call, is_guard
 from loopwright.judging.controls.python_operands import KeptOperands
+from loopwright.judging.controls.python_tests import is_test
 from loopwright.judging.controls.python_values import PythonValues
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
@@ -43,15 +44,25 @@ _COMPOUND = (
 )
 
 
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
 class Probed(msgspec.Struct, frozen=True):
     """A test file with probes."""
 
     source: bytes
     # The positions of its probed assertions, `line:column`, in the original file.
     assertions: tuple[str, ...] = ()
+    # The names of its tests, such as `TestClass.test_name`.
+    tests: frozenset[str] = frozenset()
     # Assertions that evaluate a part twice, and assertions without a probe.
     evaluated_twice: tuple[str, ...] = ()
     unprobed: tuple[str, ...] = ()
+
+
+def probes_name(salt: str) -> str:
+    """The name of the probes in the module of the tests."""
+    return f"_{salt}"
 
 
 def records_name(path: str, salt: str) -> str:
@@ -77,7 +88,7 @@ class _ProbedFile:
         self._path = path
         self._salt = salt
         self._marks = marks_of(salt)
-        self._name = f"_{salt}"
+        self._name = probes_name(salt)
         self._edits = Edits(source.source)
         self._local = frozenset(node.name for node in ast.walk(source.tree) if isinstance(node, Function))
         self._handled: tuple[ast.expr, ...] = ()
@@ -89,11 +100,17 @@ class _ProbedFile:
         """The file with its probes."""
         tests: dict[int, str] = {}
         for name, function in _functions(self._source.tree.body, ""):
-            if function.name.startswith("test") or function.name == "runTest":
+            if is_test(function.name):
                 tests[min([function.lineno, *(item.lineno for item in function.decorator_list)])] = name
             self._probe_function(function)
         self._load(tests)
-        return Probed(self._edits.applied(), tuple(self._done), tuple(self._twice), tuple(self._unprobed))
+        return Probed(
+            self._edits.applied(),
+            assertions=tuple(self._done),
+            tests=frozenset(tests.values()),
+            evaluated_twice=tuple(self._twice),
+            unprobed=tuple(self._unprobed),
+        )
 
     def _load(self, tests: dict[int, str]) -> None:
         """Load the probes before the first statement that may run a test, if possible on an existing line."""
@@ -127,6 +144,8 @@ class _ProbedFile:
             elif not is_set_up:
                 self._handled = handled
                 self._probe(statement)
+                for call, keeps in _inner_calls(statement):
+                    self._probe_inner(call, keeps=keeps)
 
     def _probe(self, statement: ast.stmt) -> None:
         match statement:
@@ -168,9 +187,27 @@ class _ProbedFile:
                 self._append(statement, "expects", _checked(block) or "", kept)
             return
         edits = Edits(self._source.source)
-        if PythonAssertions(self._source, edits, self._local, self._marks).change(call):
+        if self._changes(call, edits):
             kept.keep_arguments(call, edits)
             self._append(statement, "call", _one_line(edits.applied_within(*self._source.span(call))) or "", kept)
+
+    def _probe_inner(self, call: ast.Call, *, keeps: bool) -> None:
+        """An assertion inside an expression, such as a callback. Where values can't be kept it may call nothing."""
+        kept, edits = KeptOperands(self._source, self._name), Edits(self._source.source)
+        if self._expects(call) is not None or not self._changes(call, edits):
+            return None
+        if keeps:
+            kept.keep_arguments(call, edits)
+        altered = _one_line(edits.applied_within(*self._source.span(call)))
+        if altered is None or (not keeps and _calls(call)):
+            return self._unprobed.append(_key(call))
+        probe = self._call("call", _key(call), altered).removeprefix(b";")
+        self._edits.wrap(*self._source.span(call), b"(", b"," + probe + b")[0]")
+        kept.keep_in(self._edits)
+        return self._done.append(_key(call))
+
+    def _changes(self, call: ast.Call, edits: Edits) -> bool:
+        return PythonAssertions(self._source, edits, self._local, self._marks).change(call)
 
     def _probe_manager(self, manager: ast.expr, *, has_assertions: bool) -> None:
         if isinstance(manager, ast.Call) and self._expects(manager) is not None:
@@ -242,6 +279,25 @@ def _handled_statements(
             yield from _handled_statements(rest, handled)
         elif not isinstance(node, Function | ast.ClassDef):
             yield from _handled_statements(_inner(node), handled)
+
+
+def _inner_calls(node: ast.AST, *, keeps: bool = False) -> Iterator[tuple[ast.Call, bool]]:
+    """The calls inside the expressions of a statement, each with whether a name for its values stays inside."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            continue
+        if isinstance(child, ast.Call) and not isinstance(node, ast.Expr | ast.Await):
+            yield child, keeps
+        if isinstance(child, ast.Lambda):
+            yield from _inner_calls(child, keeps=True)
+        else:
+            yield from _inner_calls(child, keeps=keeps and not isinstance(child, _COMPREHENSIONS))
+
+
+def _calls(call: ast.Call) -> bool:
+    """Whether the arguments of a call contain calls, which must not happen twice."""
+    arguments = [*call.args, *call.keywords]
+    return any(isinstance(part, ast.Call | ast.Await) for argument in arguments for part in ast.walk(argument))
 
 
 def _is_foreign(expected: ast.expr | None) -> bool:

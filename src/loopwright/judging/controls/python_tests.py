@@ -76,13 +76,13 @@ class _PythonFile:
     def _tests(self) -> Iterator[tuple[str, str]]:
         """Each test with the function that it runs: its own, or an inherited one of the same file."""
         for name in self._functions:
-            if _is_test(name.rpartition(".")[2]):
+            if is_test(name.rpartition(".")[2]):
                 yield name, name
         for name, node in self._classes.items():
             for base in self._bases(node, {name}):
                 for inherited in self._functions:
                     owner, _, method = inherited.rpartition(".")
-                    if owner == base and _is_test(method) and f"{name}.{method}" not in self._functions:
+                    if owner == base and is_test(method) and f"{name}.{method}" not in self._functions:
                         yield f"{name}.{method}", inherited
 
     def _bases(self, node: ast.ClassDef, seen: set[str]) -> Iterator[str]:
@@ -203,5 +203,6 @@ def _is_fixture(node: Function) -> bool:
     return any(name.rpartition(".")[2] in {"fixture", "yield_fixture", "contextmanager"} for name in names)
 
 
-def _is_test(name: str) -> bool:
+def is_test(name: str) -> bool:
+    """Whether runners take a function of this name for a test."""
     return name.startswith("test") or name == "runTest"

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.controls.probe_records import Assertions, weakened_assertions
 from loopwright.judging.same_tests import new_name, old_name
 from loopwright.judging.verdict import FAILED, CommandVerdict, Grade
 from loopwright.loop.altered_files import AlteredFiles, raising_files
@@ -18,7 +19,9 @@ from loopwright.loop.test_runs import TestRun, files_of
 from loopwright.runner.request import Observer
 from loopwright.workspace.settings_model import TestCommand
 
-_INVERTED, _PROGRAMS, _RAISING = "inverted-tests", "inverted-programs", "raising-functions"
+_PROBED, _INVERTED, _PROGRAMS, _RAISING = "probed-tests", "inverted-tests", "inverted-programs", "raising-functions"
+# In place of the position of an assertion: the test as a whole.
+_WHOLE = ""
 
 
 class RunAltered(Protocol):
@@ -39,16 +42,22 @@ class RunAltered(Protocol):
 
 
 class InvertedRun(msgspec.Struct, frozen=True):
-    """A run of all earlier tests with changed expectations."""
+    """A run of earlier tests with changed expectations."""
 
     inverted: InvertedTests
     run: TestRun
+    # The same on the base.
+    on_base: TestRun | None = None
 
     def tells_about(self, verdict: CommandVerdict) -> bool:
         """Whether the run has a result for each test that proves something, and no test needs more runs."""
         tests, proving = self.run.tree_result.tests, verdict.proving
         has_results = bool(proving) and all(test in tests and self.inverted.includes(test) for test in proving)
-        return has_results and not self.inverted.starts_programs(proving)
+        return (
+            has_results
+            and self.inverted.has_failing_assertions(proving, self.run.tree_result)
+            and not self.inverted.starts_programs(proving)
+        )
 
 
 class AlteredRuns:
@@ -66,32 +75,57 @@ class AlteredRuns:
         self._earlier_tree = split.without_new_tests or split.verified
 
     def invert_earlier_tests(self) -> InvertedRun | None:
-        """Run all tests of the base on the work with changed expectations; None if none of them names its file."""
-        tests = tuple(new_name(test, self._split.names) for test in self._base.tree_result.tests)
-        return self._invert(self._earlier_tree, tests)
+        """Run all tests of the base with changed expectations, on both trees; None if none of them names its file."""
+        tests = tuple(self._base.tree_result.tests)
+        on_work = self._probe(self._earlier_tree, tuple(new_name(test, self._split.names) for test in tests))
+        on_base = self._probe(None, tests)
+        return replace(on_work, on_base=on_base.run) if on_work is not None and on_base is not None else None
 
     def weakened(self, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
-        """Those of the earlier tests that could fail before the work, and can't fail now."""
-        own = seen.inverted.passing(tests, seen.run.tree_result)
+        """Those of the earlier tests that could fail before the work, and can't fail now; with the line if known."""
         programs = self._with_vacuous_programs(self._earlier_tree, tests, seen)
-        return tuple(dict.fromkeys((*self._own_weakened(own), *self._programs_weakened(programs))))
+        return tuple(dict.fromkeys((*self._own_weakened(tests, seen), *self._programs_weakened(programs))))
 
-    def _own_weakened(self, tests: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of these tests that fail on the base with changed expectations, and do not fail on the work."""
-        old_names = self._old_names(tests)
-        on_base = self._invert(None, tuple(old_names.values()), selects=True)
-        statuses = on_base.run.tree_result.tests if on_base is not None else {}
-        left = tuple(test for test, old in old_names.items() if statuses.get(old) == FAILED)
-        # Other runs at the same time may have disturbed the first one.
-        again = self._invert(self._earlier_tree, left, selects=True)
-        return again.inverted.passing(left, again.run.tree_result) if again is not None else ()
+    def _own_weakened(self, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
+        """Those of these tests that can't fail by their own expectations any more."""
+        suspects = self._suspects(tests, seen)
+        if not suspects:
+            return ()
+        # Other runs at the same time may have disturbed the first ones, and tests may use random values.
+        names = tuple(suspects)
+        on_work = self._probe(self._earlier_tree, names, selects=True)
+        on_base = self._probe(None, tuple(self._old_names(names).values()), selects=True, commands=self._commands)
+        if on_work is None or on_base is None:
+            return ()
+        again = self._suspects(names, replace(on_work, on_base=on_base.run))
+        return tuple(
+            _named(test, place)
+            for test, places in suspects.items()
+            for place in [place for place in places if place in again.get(test, ())][:1]
+        )
+
+    def _suspects(self, tests: tuple[str, ...], seen: InvertedRun) -> dict[str, tuple[str, ...]]:
+        """The tests that seem weakened, with the places of their assertions that lost their effect."""
+        if seen.on_base is None:
+            return {}
+        work, base = seen.run.tree_result, seen.on_base.tree_result
+        silent = [test for test in tests if test not in work.tests] if work.ended else []
+        passing = [
+            test
+            for test, old in self._old_names((*seen.inverted.passing(tests, work), *silent)).items()
+            if base.tests.get(old) == FAILED
+        ]
+        assertions = weakened_assertions(
+            Assertions(base.tests), Assertions(work.tests), frozenset(tests), self._split.signed_files
+        )
+        return assertions | dict.fromkeys(passing, (_WHOLE,))
 
     def _programs_weakened(self, tests: tuple[str, ...]) -> tuple[str, ...]:
         """Those of these tests that start programs that can fail on the base, and can't fail on the work."""
         old_names = self._old_names(tests)
         old_tests = tuple(old_names.values())
         # The programs are found in a sandbox, so an earlier run does not count.
-        on_base = self._invert(None, old_tests, selects=True, commands=self._commands)
+        on_base = self._probe(None, old_tests, selects=True, commands=self._commands)
         if on_base is None:
             return ()
         excused = self._with_vacuous_programs(None, old_tests, on_base)
@@ -173,7 +207,7 @@ class AlteredRuns:
             return ControlOutcome.UNALTERED
         return ControlOutcome.PASSED
 
-    def _invert(
+    def _probe(
         self,
         tree: Tree | None,
         tests: tuple[str, ...],
@@ -182,7 +216,7 @@ class AlteredRuns:
         commands: tuple[TestCommand, ...] | None = None,
     ) -> InvertedRun | None:
         """Run these tests with changed expectations; None if none of them names its file."""
-        inverted, judges = InvertedTests(before_s=self._base_s), self._split.judges
+        inverted, judges = InvertedTests(before_s=self._base_s, probes=True), self._split.judges
         named = [
             inverted.add_tests(str(number), command.command, tests, judges, command.cwd)
             for number, command in enumerate(self._commands)
@@ -190,5 +224,14 @@ class AlteredRuns:
         if not any(named):
             return None
         only = files_of(tests) if selects else ()
-        run = self._run(tree, _INVERTED, inverted, before_s=self._base_s, only=only, commands=commands)
+        run = self._run(tree, _PROBED, inverted, before_s=self._base_s, only=only, commands=commands)
         return InvertedRun(inverted, run)
+
+
+def _named(test: str, place: str) -> str:
+    """A test with the line of its assertion."""
+    path, _, position = place.partition(":")
+    line = position.partition(":")[0]
+    if place == _WHOLE:
+        return test
+    return f"{test} (line {line})" if test.startswith(f"{path}::") else f"{test} ({path}, line {line})"
