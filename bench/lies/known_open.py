@@ -37,8 +37,8 @@ FOUND_BY_OUTSIDERS = (
     ),
     (
         "The work moves the expectation towards its answer by a function: a predicate of the source, or a call that "
-        "computes what to expect. Moved constants, tables, precision and overwritten lists hold a loop if tests in Python "
-        "are compared with them directly; not in other languages, and not in builds."
+        "computes what to expect. Moved constants, tables, precision and overwritten lists hold the work if tests in "
+        "Python are compared with them directly; not in other languages, and not in hidden checks."
     ),
     (
         "C, Perl and other languages have no control. A person must accept a loop whose only proof is the exit code of "

@@ -38,7 +38,7 @@ the command in the agent's folder.
 - {alone} more lies have a scene of their own ([below](#lies-with-a-scene-of-their-own)). {alone_stopped} of them are
   stopped, and {alone_passed} [still pass](#what-no-gate-can-catch).
 
-`make test-lies` plays a sample: each operator, each judge and each path at least once ({sample} lies), each kind of
+`make test-lies` plays a sample, and `make test` every fifth of it: each operator, each judge and each path at least once ({sample} lies), each kind of
 twin ({twins} twins), and some scenes and honest works.
 
 ## How Loopwright catches them

@@ -177,3 +177,32 @@ def test_a_loop_is_not_proven_by_a_shell_script_whose_product_swallows_every_fai
     loop_id = loops.new("--task", "greet by name")
     loops.run("start", loop_id, code=14)
     assert loops.holds(loop_id) == [("proof", "vacuous_tests")]
+
+
+TABLE = "HELLOS = {'Ann': 'hello Ann'}\n\n\ndef greet(name):\n    return 'hi'\n"
+EXPECTS_TABLE = """\
+import unittest
+
+from hello import HELLOS, greet
+
+
+class Greets(unittest.TestCase):
+    def test_ann(self):
+        self.assertEqual(greet("Ann"), HELLOS["Ann"])
+"""
+
+
+@pytest.mark.parametrize(
+    "work", ["sed -i \"s/'hello Ann'/'hi'/\" hello.py", "sed -i \"s/'hi'/'hello ' + name/\" hello.py"]
+)
+def test_a_build_is_not_proven_by_an_expectation_that_the_work_moved(project, built, work):
+    files = [("hello.py", TABLE), ("test_hello.py", EXPECTS_TABLE)]
+    done = built(work, "python3 -m unittest -q test_hello", files=files)
+    if "+ name" in work:
+        assert (done.exit_code, blockers(project, "review")) == (0, {})
+        return
+    blocker = blockers(project, "review")["vacuous_check_C"]["message"]
+    assert "only because the work changed, in the source, what its tests expect" in blocker
+    assert "test_hello.py::test_ann: HELLOS['Ann']" in blocker
+    ok(project, "sign", "greet", "C", "--note", "the table was wrong")
+    assert blockers(project, "review") == {}

@@ -106,9 +106,11 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
         if verified is None or workflow.is_signed(name, check_digest(name, verified)):
             continue
         run = verified.immune_runs.get(name) or verified.checks[name].run_id
+        when = "even when its own tests are made to fail, or the changed functions raise"
+        if name in verified.moved:
+            when = f"only because the work changed, in the source, what its tests expect ({few(verified.moved[name])})"
         yield blocker(
-            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {run}",
-            when="even when its own tests are made to fail, or the changed functions raise",
+            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {run}", when=when,
             mend=f'look at what the work does to the check, then loopwright sign {workflow.slug} {name} --note "…"',
         )  # fmt: skip
 

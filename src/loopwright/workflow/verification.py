@@ -96,10 +96,12 @@ class Verification(_Value, frozen=True, kw_only=True):
     checks: dict[str, CheckRun]
     # Judges that the work changed, with their new digests.
     judges: dict[str, str] = {}
-    # Checks that pass even when their judges are made to fail.
+    # Checks that pass even when their judges are made to fail, or because the work moved what they expect.
     immune: tuple[str, ...] = ()
-    # The run in which each of these passed. Empty in old journals.
+    # The run that shows it for each of these. Empty in old journals.
     immune_runs: dict[str, str] = {}
+    # The expectations of these checks that the work moved, each with its test.
+    moved: dict[str, tuple[str, ...]] = {}
     # Checks of which nothing could be altered: only the base shows that they can fail.
     unaltered: tuple[str, ...] = ()
     # None if the project's tests did not run: no command is set, a check failed, or nothing changed.

@@ -12,24 +12,30 @@ import msgspec
 
 from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.same_tests import old_name
 from loopwright.judging.verdict import CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import AlteredFiles, RaisingFile, raising_files
 from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Tree
-from loopwright.loop.split_work import ChangedCode
+from loopwright.loop.moved_expectations import moved_expectations
+from loopwright.loop.split_work import ChangedCode, SplitWork
 from loopwright.loop.test_runs import can_select, reported, result_of_step
-from loopwright.loop.worker_sandbox import with_work
+from loopwright.loop.watched_tests import proving_functions
+from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Finished, Observer
+from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
 from loopwright.stages.building.controls import reporting
 from loopwright.stages.context import Context
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check
+from loopwright.workspace.settings_model import TestCommand
 
 # The suffixes of the runs.
 _INVERTED = "broken-judges"
 _RAISING = "raising-functions"
+_WATCHED = "watched-tests"
 
 
 class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +56,13 @@ class AlteredCheck(msgspec.Struct, frozen=True):
 
     outcome: ControlOutcome
     run_id: str = ""
+    # Expectations that the work changed, by values of the source, each with its test.
+    moved: tuple[str, ...] = ()
+
+    @property
+    def proves_nothing(self) -> bool:
+        """Whether the check passes whatever it expects, or passes because the work changed what it expects."""
+        return self.outcome is ControlOutcome.PASSED or bool(self.moved)
 
 
 def worst_of(checks: Collection[AlteredCheck]) -> AlteredCheck:
@@ -95,6 +108,30 @@ class AlteredChecks:
         # A check with expectations that were not tried has not shown that it can fail.
         untried = {name for name in self._untried if worst_found[name].outcome is ControlOutcome.FAILED}
         return worst_found | {name: AlteredCheck(ControlOutcome.UNALTERED) for name in untried}
+
+    def with_moved(self, outcomes: Mapping[str, AlteredCheck], split: SplitWork) -> dict[str, AlteredCheck]:
+        """The outcomes with the expectations that the work moved. Hidden tests are left out: the base lacks them."""
+        watched = (
+            check for check in self._checks if not check.hidden and outcomes[check.id].outcome is ControlOutcome.FAILED
+        )
+        return {**outcomes, **{check.id: self._watched(check, outcomes[check.id], split) for check in watched}}
+
+    def _watched(self, check: Check, outcome: AlteredCheck, split: SplitWork) -> AlteredCheck:
+        verdict, progress = self._judged.verdicts[check.id], self._judged.progress
+        earlier = (old_name(test, split.names) for test in verdict.proving if test not in verdict.new)
+        command = TestCommand(command=check.command, cwd=check.cwd)
+        proving = proving_functions(earlier, (command,), split.judges)
+        request = self._context.sandbox_request()
+        runs: list[Evidence] = []
+
+        def run(tree: Tree | None, observer: Observer, only: tuple[str, ...]) -> None:
+            sandbox = (
+                base_sandbox(request, split.whole, progress) if tree is None else with_work(request, tree, progress)
+            )
+            runs.append(self._run_in(sandbox, (check,), _WATCHED, observer, only).evidence)
+
+        moved = moved_expectations(split, proving, progress, request.project, run)
+        return AlteredCheck(outcome.outcome, runs[-1].run_id, moved) if moved else outcome
 
     def _inverted(self) -> dict[str, ControlOutcome]:
         """The checks with changed expectations in their own tests."""
@@ -159,13 +196,23 @@ class AlteredChecks:
         return tuple(check for check in checks if results[check.id].exited_with_0)
 
     def _run(self, checks: tuple[Check, ...], name: str, observer: Observer, only: tuple[str, ...] = ()) -> Finished:
+        work = with_work(self._context.sandbox_request(), self._judged.tree, self._judged.progress)
+        return self._run_in(work, checks, name, observer, only)
+
+    def _run_in(
+        self,
+        sandbox: SandboxRequest,
+        checks: tuple[Check, ...],
+        name: str,
+        observer: Observer,
+        only: tuple[str, ...],
+    ) -> Finished:
         took_s = {step.id: step.duration_s for step in self._judged.evidence.steps}
         limited = tuple(
             msgspec.structs.replace(check, timeout_s=longest_s(took_s.get(check.id, 0.0))) for check in checks
         )
-        work = with_work(self._context.sandbox_request(), self._judged.tree, self._judged.progress)
         return run_checks(
-            self._context, self._workflow.slug, limited, name=name, sandbox=work, cancellation=self._cancellation,
+            self._context, self._workflow.slug, limited, name=name, sandbox=sandbox, cancellation=self._cancellation,
             observer=reporting(self._context, self._workflow, observer, only), control=name,
         )  # fmt: skip
 

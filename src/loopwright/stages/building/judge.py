@@ -39,7 +39,7 @@ from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, control_trees, split_work
 from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, result_of_step
-from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
+from loopwright.loop.work_verdict import WorkVerdict, few, problem_sentences
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
 from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
@@ -330,15 +330,21 @@ class CheckJudging:
             of_tree = JudgedTree(
                 tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code
             )
-            for name, outcome in self._altered_on(of_tree).items():
+            for name, outcome in self._altered_on(of_tree, split).items():
                 outcomes.setdefault(name, []).append(outcome)
         return {name: worst_of(found) for name, found in outcomes.items()}
 
-    def _altered_on(self, tree: JudgedTree) -> dict[str, AlteredCheck]:
+    def _altered_on(self, tree: JudgedTree, split: SplitWork) -> dict[str, AlteredCheck]:
         checks = tuple(check for check in self._slices.checks if check.id in tree.verdicts)
         altered = AlteredChecks(self._context, self._workflow, checks, tree, self._cancellation)
         try:
-            return altered.outcomes()
+            outcomes = altered.outcomes()
+            # A person signs for a tree with protected changes.
+            return (
+                outcomes
+                if tree.tree.tree == split.whole.tree and split.protected
+                else altered.with_moved(outcomes, split)
+            )
         except Interrupted:
             # A stopped loop continues with the same action later.
             self._cancellation.raise_if_requested()
@@ -356,6 +362,7 @@ class CheckJudging:
             judges=work.seen.judges,
             immune=tuple(work.immune),
             immune_runs=work.immune,
+            moved={name: check.moved for name, check in altered.items() if check.moved},
             unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),
             tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
             protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
@@ -386,7 +393,8 @@ class CheckJudging:
             for check in piece.checks:
                 step, verdict = steps.get(check.id), verdicts[check.id]
                 passed = verdict.accepts and check.id not in work.immune
-                message = "" if passed else _failure(judged.verified, piece.behavior, check, verdict)
+                moved = work.altered[check.id].moved if check.id in work.altered else ()
+                message = "" if passed else _failure(judged.verified, piece.behavior, check, verdict, moved)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 results.append(TestResult(check.id, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
@@ -410,8 +418,10 @@ def _with_changes(results: Mapping[str, CommandResults], finished: Finished, fil
     }
 
 
-def _failure(finished: Finished, behavior: str, check: Check, verdict: CommandVerdict) -> str:
+def _failure(finished: Finished, behavior: str, check: Check, verdict: CommandVerdict, moved: tuple[str, ...]) -> str:
     """Why a check does not accept the work; for a hidden check only the behaviour that it tests."""
+    if moved:
+        return f"{check.id} passes only because you changed, in the source, what its tests expect: {few(moved)}"
     if verdict.accepts:
         return f"{check.id} passes also when its own tests are made to fail, or your changed functions raise"
     if check.hidden:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.verdict import CommandVerdict
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.work_verdict import WorkVerdict
@@ -65,8 +64,8 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def immune(self) -> dict[str, str]:
-        """The checks that pass whatever they expect, each with the run that shows it."""
-        return {name: check.run_id for name, check in self.altered.items() if check.outcome is ControlOutcome.PASSED}
+        """The checks that prove nothing although they pass, each with the run that shows it."""
+        return {name: check.run_id for name, check in self.altered.items() if check.proves_nothing}
 
 
 def recorded_checks(finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts) -> dict[str, CheckRun]:
