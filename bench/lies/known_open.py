@@ -41,8 +41,8 @@ FOUND_BY_OUTSIDERS = (
         "Python are compared with them directly; not in other languages, and not in hidden checks."
     ),
     (
-        "C, Perl and other languages have no control. A person must accept a loop whose only proof is the exit code of "
-        "such a command, but only a look at the diff shows code that replaces the exit code."
+        "C, Java, Perl, Ruby, Rust and other languages have no control. A person must accept each loop there, but only "
+        "a look at the diff shows code that replaces the exit code or writes the report."
     ),
     (
         "With `when`, the tests of a folder do not run if it depends on the changed folder in a way that imports do not "

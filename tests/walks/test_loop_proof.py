@@ -724,3 +724,50 @@ def test_a_new_test_that_passes_only_together_with_the_others_proves_nothing(loo
     loops.project.commit("a test that passes")
     loops.run("start", loop_id, code=11)
     assert loops.shown(loop_id)["status"] != "completed"
+
+
+REPORT = "<testsuite tests='1'><testcase classname='t' name='doubles'>%s</testcase></testsuite>"
+REPORTS_IN_PERL = f"""\
+use lib '.'; use calc;
+my $said = calc::double(2) == 4 ? '' : "<failure message='no'/>";
+open(my $file, '>', 'junit.xml'); printf $file "{REPORT}", $said; close($file);
+exit($said ? 1 : 0);
+"""
+FORGES = f"open(my $file, '>', 'junit.xml'); printf $file \"{REPORT}\", ''; close($file); exit(0);"
+
+
+@pytest.mark.parametrize("body", [FORGES, "return 2 * shift;"], ids=["a forged report", "honest"])
+def test_a_person_decides_about_tests_that_no_control_can_change(loops, calc, body):
+    loop_id = calc(f"cat > calc.pm <<'END'\npackage calc; sub double {{ {body} }} 1;\nEND\n")
+    config = loops.project.own / "config.toml"
+    config.write_text(re.sub(r"test_command = .*", 'test_command = "perl t.pl"', config.read_text()))
+    loops.project.write("calc.pm", "package calc; sub double { return 5; } 1;\n")
+    loops.project.write("t.pl", REPORTS_IN_PERL)
+    loops.project.commit("tests in Perl")
+    loops.run("start", loop_id, code=14)
+    hold = held(loops, loop_id)
+    assert hold["code"] == "unaltered_tests"
+    assert "no expectation of the tests that prove the work could be changed" in hold["message"]
+    loops.run("accept", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize("work", [FIXED, ": nothing"])
+def test_a_person_decides_about_the_work_if_nothing_tests_the_project(loops, calc, work):
+    loop_id = calc(work, test_command="none")
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == ("unproven" if work == FIXED else "nothing_changed")
+    if work == FIXED:
+        assert "nothing checks the project: project.test_command is none" in loops.run("show", loop_id).stdout
+        loops.run("accept", loop_id)
+        assert loops.shown(loop_id)["status"] == "completed"
+
+
+def test_what_looks_like_a_secret_in_a_test_of_the_base_does_not_hold_honest_work(loops, calc):
+    loop_id = calc("sed -i 's/n + 1/n/' calc.py", test_command=UNITTEST)
+    loops.project.write("calc.py", "TABLE = {3: 6}\n\n\ndef double(n):\n    return n and n + n + 1\n")
+    test = TEST.format(name="three", n=3, result="TABLE[3]").replace("import double", "import TABLE, double")
+    url = "https://bob:kX93hdlw0Q@" + "db.example-host.net/app"
+    loops.project.write("test_three.py", f"{test}        self.assertEqual('{url}'.strip(), '{url}')\n")
+    loops.project.commit("a test with an address")
+    loops.run("start", loop_id)

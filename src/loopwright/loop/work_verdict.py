@@ -194,16 +194,15 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 "or when the changed functions raise"
             )
             yield Doubt(code="vacuous_tests", message=message)
-        elif self._rests_on_unaltered_tests:
+        elif self.altered is ControlOutcome.UNALTERED:
             message = (
                 "no expectation of the tests that prove the work could be changed, so nothing shows that they can fail"
             )
-            yield Doubt(code="unaltered_tests", message=message)
-        elif self._rests_on_unaltered_command:
-            message = (
-                "the test command failed before and passes now, but it reports no tests, and nothing in it or in the "
-                "changed functions could be altered to see it fail"
-            )
+            if self.verdict.grade is Grade.COMMAND:
+                message = (
+                    "the test command failed before and passes now, but it reports no tests, and nothing in it or in "
+                    "the changed functions could be altered to see it fail"
+                )
             yield Doubt(code="unaltered_tests", message=message)
         elif self.untried:
             message = (
@@ -224,21 +223,6 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
             yield Doubt(code="flagged", message=f"the tests changed files of the project while they ran: {files}")
         for flag in self.split.flags:
             yield Doubt(code="flagged", message=str(flag))
-
-    @property
-    def _rests_on_unaltered_tests(self) -> bool:
-        """Whether tests in Python have no expectation of their own: a helper that the work changed may have it."""
-        files = {test.partition("::")[0] for test in self.verdict.proving}
-        return (
-            self.altered is ControlOutcome.UNALTERED
-            and bool(files)
-            and all(file.endswith(".py") and file not in self.split.work_files for file in files)
-        )
-
-    @property
-    def _rests_on_unaltered_command(self) -> bool:
-        """Whether an exit code is the only proof, and the run on the base its only control: no loop approves that."""
-        return self.altered is ControlOutcome.UNALTERED and self.verdict.grade is Grade.COMMAND
 
 
 def known_failures(unfixed: tuple[str, ...]) -> Doubt:

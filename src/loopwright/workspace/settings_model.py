@@ -76,7 +76,12 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_untested(self) -> bool:
         """Whether no test command is set, and no person said that there is none."""
-        return not self.test_commands and self.test_command != NO_TESTS
+        return not self.test_commands and not self.has_no_tests
+
+    @property
+    def has_no_tests(self) -> bool:
+        """Whether a person said that nothing tests the project."""
+        return self.test_command == NO_TESTS
 
 
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,6 +20,8 @@ from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import sandbox_request, with_work
 from loopwright.runner.request import Finished, Observer
 
+_NO_TESTS = ("nothing checks the project: project.test_command is none",)
+
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishValidate:
     """Judge the work as it is kept: by the test command, or by the checks of the build."""
@@ -57,7 +59,7 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
         doubts=(*map(known_failures, [unfixed] if unfixed else ()), *doubts),
         proofs=proofs,
         proof=accepted.proof if accepted is not None else "",
-        notes=tuple(accepted.notes) if accepted is not None else (),
+        notes=(*_NO_TESTS[: context.project.has_no_tests], *(accepted.notes if accepted is not None else ())),
         unfixed=unfixed,
     )
     return validation, judged.decisive.gaps
