@@ -172,7 +172,7 @@ def _execute(
         draft.findings += context.findings
         _raise_if_stopped(context, draft)
         draft.fail_first(context.failures)
-        # The files of a control are altered: they are no change of the work, and a patch of them helps no one.
+        # The files of a control are altered: they are no change of the work.
         if draft.failure is None and not request.control:
             with stopping_on(cancellation):
                 keep_patch(folder, sandbox, tools.redactor, draft, staged)
