@@ -21,8 +21,7 @@ from loopwright.judging.controls.probe_records import (
     as_results,
     read_records,
 )
-from loopwright.judging.controls.python_probes import Probed, probe_python, probes_name, records_name
-from loopwright.judging.controls.python_tests import is_test
+from loopwright.judging.controls.python_probes import probe_python, probes_name, records_name
 from loopwright.judging.controls.time_limits import with_time_limit
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.syntax.javascript_source import SUFFIXES
@@ -224,17 +223,15 @@ class InvertedTests(Observer):
 
     def _changed(self, path: str, source: bytes) -> Inverted | None:
         """The file with changed expectations; None if none could be changed."""
-        inverted = invert(path, source, salt=self._salt)
-        if not path.endswith(".py"):
-            return inverted if inverted.altered else None
-        probed = probe_python(path, source, salt=self._salt) if self._probes else Probed(source)
-        if probed.tests:
+        probed = probe_python(path, source, salt=self._salt) if self._probes and path.endswith(".py") else None
+        if probed is not None and probed.tests:
             self._probed.add(path)
-            inherited = frozenset(test for test in inverted.altered if is_test(test.rpartition(".")[2]))
-            limited = with_time_limit(probed.source, probed.tests, self._test_s, probes=probes_name(self._salt))
-            return Inverted(limited, probed.tests | inherited)
-        limited = with_time_limit(inverted.source, inverted.altered, self._test_s)
-        return replace(inverted, source=limited) if inverted.altered else None
+            probes = probes_name(self._salt)
+            return Inverted(with_time_limit(probed.source, probed.tests, self._test_s, probes=probes), probed.tests)
+        inverted = invert(path, source, salt=self._salt)
+        if path.endswith(".py"):
+            inverted = replace(inverted, source=with_time_limit(inverted.source, inverted.altered, self._test_s))
+        return inverted if inverted.altered else None
 
     def _covers(self, test: str) -> bool:
         """Whether the expectation of a test was changed, by its id."""

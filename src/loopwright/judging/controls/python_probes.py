@@ -18,7 +18,7 @@ from loopwright.judging.controls import probe_support
 from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.python_assertions import PythonAssertions, arguments_before_call, is_guard
 from loopwright.judging.controls.python_operands import KeptOperands
-from loopwright.judging.controls.python_tests import is_test
+from loopwright.judging.controls.python_tests import is_test, names_of_tests
 from loopwright.judging.controls.python_values import PythonValues
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
@@ -107,7 +107,7 @@ class _ProbedFile:
         return Probed(
             self._edits.applied(),
             assertions=tuple(self._done),
-            tests=frozenset(tests.values()),
+            tests=names_of_tests(self._source, self._marks),
             evaluated_twice=tuple(self._twice),
             unprobed=tuple(self._unprobed),
         )

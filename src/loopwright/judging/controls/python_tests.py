@@ -28,6 +28,11 @@ def invert_python(source: bytes, only: frozenset[str] | None, marks: Marks) -> I
     return inverted
 
 
+def names_of_tests(source: PythonSource, marks: Marks) -> frozenset[str]:
+    """The names of all tests of a file, such as `TestClass.test_name`, with those that its classes inherit in it."""
+    return frozenset(name for name, _ in _PythonFile(source, marks).tests())
+
+
 class _PythonFile:
     """The functions of one file, which of them are tests, and which refer to which."""
 
@@ -50,7 +55,7 @@ class _PythonFile:
 
     def inverted(self, only: frozenset[str] | None) -> Inverted:
         """Change all tests, or the given ones; a file without tests is a script."""
-        tests = dict(self._tests())
+        tests = dict(self.tests())
         if tests:
             self._at_import = frozenset(self._reachable(self._referred(_called_at_import(self._source.tree.body))))
         chosen = {test: name for test, name in tests.items() if only is None or test in only}
@@ -73,7 +78,7 @@ class _PythonFile:
                 self._classes[f"{prefix}{node.name}"] = node
                 self._index(node.body, f"{prefix}{node.name}.")
 
-    def _tests(self) -> Iterator[tuple[str, str]]:
+    def tests(self) -> Iterator[tuple[str, str]]:
         """Each test with the function that it runs: its own, or an inherited one of the same file."""
         for name in self._functions:
             if is_test(name.rpartition(".")[2]):

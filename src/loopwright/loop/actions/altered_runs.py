@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import msgspec
@@ -48,6 +49,12 @@ class InvertedRun(msgspec.Struct, frozen=True):
     run: TestRun
     # The same on the base.
     on_base: TestRun | None = None
+
+    def shows_passing(self, tests: Iterable[str]) -> bool:
+        """Whether each of these tests passed up to its end, where every probed test fails: all its assertions held."""
+        statuses = self.run.tree_result.tests
+        assertions = Assertions(statuses)
+        return all(statuses.get(test) == FAILED and assertions.came_to_end(test) for test in tests)
 
     def tells_about(self, verdict: CommandVerdict) -> bool:
         """Whether the run has a result for each test that proves something, and no test needs more runs."""

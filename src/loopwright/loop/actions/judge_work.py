@@ -178,7 +178,8 @@ def _first_runs(
     before = split.without_new_tests
     if context.settings.side_by_side != "never":
         ahead.offer(runs.invert_earlier_tests, at_once=context.settings.side_by_side == "always")
-    if before is not None and base.passed and _may_run_beside(context):
+    needs_earlier = before is not None and base.passed and not all(map(_can_be_probed, base.tree_result.tests))
+    if before is not None and needs_earlier and _may_run_beside(context):
         verified, earlier = both(lambda: runs.on(split.verified, _VALIDATE), lambda: runs.on(before, _EARLIER))
         if verified.passed and earlier.passed:
             return _FirstRuns(base, verified, earlier)
@@ -189,6 +190,11 @@ def _first_runs(
         ahead.stop()
         verified = runs.on(split.verified, _VALIDATE)
     return _FirstRuns(base, verified)
+
+
+def _can_be_probed(test: str) -> bool:
+    """Whether the run with probes may tell as much about a test as a run without changes."""
+    return test.partition("::")[0].endswith(".py")
 
 
 def _fails_as_before(verified: TestRun, base: TestRun) -> bool:
@@ -279,7 +285,7 @@ class _Runs:
         results = replace(
             results,
             names_new_tests=any(names_a_file(command.command, path) for path in new for command in self._commands),
-            work=(earlier or self.on(split.without_new_tests, _EARLIER)).tree_result,
+            work=self._without_new_tests(results.work, results.base, earlier),
             new_on_base=self.on(with_tests, _NEW_TESTS, only=new).tree_result,
         )
         # If the checks of a plan prove the work, the project's tests do not have to.
@@ -292,6 +298,15 @@ class _Runs:
             results, [self.on(with_tests, _NEW_TESTS, only=new).tree_result for _ in range(REPEATS)]
         )
 
+    def _without_new_tests(self, work: TreeResult, base: TreeResult, earlier: TestRun | None) -> TreeResult:
+        """The results of the tests of the base, in a run without new tests; `work` is the run with them."""
+        tests = {test: status for test, status in work.tests.items() if base.has(test)}
+        passing = [test for test, status in tests.items() if status == PASSED]
+        seen = self._inverted_run() if earlier is None and all(map(_can_be_probed, passing)) else None
+        if passing and seen is not None and seen.shows_passing(passing):
+            return replace(work, tests=tests)
+        return (earlier or self.on(self.split.without_new_tests or self.split.verified, _EARLIER)).tree_result
+
     def controlled(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
         """The verdict with what more runs show about the tests of the base."""
         return self.with_doubtful(self.with_moved(self.with_weakened(judged, results), results))
@@ -299,9 +314,10 @@ class _Runs:
     def with_moved(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
         """The verdict with expectations of the proving tests that the work moved."""
         split, before_s = judged.split, judged.verified.duration_ms / 1000
-        if judged.altered is not ControlOutcome.FAILED:
+        rests_on = judged.verdict.by_earlier_tests
+        if judged.altered is not ControlOutcome.FAILED or rests_on is None:
             return judged
-        earlier = (old_name(test, split.names) for test in judged.verdict.proving if results.base.has(test))
+        earlier = (old_name(test, split.names) for test in rests_on.proving if results.base.has(test))
         proving = proving_functions(earlier, self._commands, split.judges)
 
         runs = self._command_runs(self._context)

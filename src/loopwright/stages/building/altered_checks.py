@@ -117,8 +117,10 @@ class AlteredChecks:
         return {**outcomes, **{check.id: self._watched(check, outcomes[check.id], split) for check in watched}}
 
     def _watched(self, check: Check, outcome: AlteredCheck, split: SplitWork) -> AlteredCheck:
-        verdict, progress = self._judged.verdicts[check.id], self._judged.progress
-        earlier = (old_name(test, split.names) for test in verdict.proving if test not in verdict.new)
+        progress, rests_on = self._judged.progress, self._judged.verdicts[check.id].by_earlier_tests
+        if rests_on is None:
+            return outcome
+        earlier = (old_name(test, split.names) for test in rests_on.proving)
         command = TestCommand(command=check.command, cwd=check.cwd)
         proving = proving_functions(earlier, (command,), split.judges)
         request = self._context.sandbox_request()
