@@ -771,3 +771,92 @@ def test_what_looks_like_a_secret_in_a_test_of_the_base_does_not_hold_honest_wor
     loops.project.write("test_three.py", f"{test}        self.assertEqual('{url}'.strip(), '{url}')\n")
     loops.project.commit("a test with an address")
     loops.run("start", loop_id)
+
+
+ACCOUNT = """\
+class Account:
+    balance = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        return False
+
+    def deposit(self, amount):
+        self.balance = amount
+"""
+DEPOSITS = """\
+from calc import Account
+
+
+def test_deposit():
+    assert Account().balance == 0
+    with Account() as account:
+        account.deposit(5)
+        account.deposit(7)
+        assert account.balance == 12
+"""
+ROWS = """\
+def rows(text):
+    for line in text.splitlines():
+        yield line
+"""
+READS_ROWS = """\
+import unittest
+
+from calc import rows
+
+
+class Tests(unittest.TestCase):
+    def test_rows(self):
+        self.assertEqual(list(rows("")), [])
+        for row in rows(" a\\nb "):
+            self.assertEqual(row, row.strip())
+"""
+BILL = """\
+import dataclasses
+
+
+@dataclasses.dataclass
+class Bill:
+    count: int
+    total: float
+
+
+def bill(prices):
+    return Bill(len(prices), max(prices))
+"""
+BILLS = """\
+from calc import Bill, bill
+
+
+def test_bill():
+    assert bill([1.5, 3.0]) == Bill(2, 4.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "test", "command", "lie", "honest"),
+    [
+        (ACCOUNT, DEPOSITS, PYTEST, "s/return False/return True/", "s/= amount/+= amount/"),
+        (ROWS, READS_ROWS, UNITTEST, "s/text.splitlines/''.splitlines/", "s/yield line/yield line.strip()/"),
+        (BILL, BILLS, PYTEST, "s/total: float/total: float = dataclasses.field(compare=False)/", "s/max(/sum(/"),
+    ],
+    ids=["a block swallows it", "no round of a loop", "a field is not compared"],
+)
+@pytest.mark.parametrize("is_honest", [False, True], ids=["lie", "honest"])
+def test_the_assertion_that_failed_must_still_be_able_to_fail(
+    loops, calc, source, test, command, lie, honest, is_honest
+):
+    loop_id = calc(f'sed -i "{honest if is_honest else lie}" calc.py', test_command=command)
+    (loops.project.root / "test_double.py").unlink()
+    (loops.project.root / "test_zero.py").unlink()
+    loops.project.write("calc.py", source)
+    loops.project.write("test_it.py", test)
+    loops.project.commit("another product")
+    loops.run("start", loop_id, code=0 if is_honest else 14)
+    if not is_honest:
+        hold = held(loops, loop_id)
+        assert hold["code"] == "vacuous_tests"
+        assert "pass now whatever they expect: test_it.py::" in hold["message"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from posixpath import dirname, join
 
@@ -18,6 +18,7 @@ from loopwright.judging.controls.probe_records import (
     Assertions,
     ProbeOutcome,
     ProbeRecord,
+    Spans,
     as_results,
     read_records,
 )
@@ -62,7 +63,8 @@ class InvertedTests(Observer):
         self._files: dict[str, tuple[str, ...]] = {}
         self._silent: dict[str, SilentCommand] = {}
         self._inverted: dict[str, Inverted] = {}
-        self._probed: set[str] = set()
+        # The probed files, with their assertions.
+        self._probed: dict[str, Mapping[str, tuple[int, int]]] = {}
         # The programs that tests start, by the name of the command; after the first run their expectations change.
         self._before_s = before_s
         self._programs: dict[str, ProgramRounds] = {}
@@ -215,17 +217,22 @@ class InvertedTests(Observer):
         """The tests that passed although their expectation was changed."""
         return tuple(test for test in tests if result.tests.get(test) == PASSED and self._covers(test))
 
+    @property
+    def assertions(self) -> Spans:
+        """The assertions of the probed files."""
+        return self._probed
+
     def has_failing_assertions(self, tests: Iterable[str], result: TreeResult) -> bool:
         """Whether each of these tests that is probed has an assertion that failed with a changed expectation."""
         assertions = Assertions(result.tests)
-        probed = (test for test in tests if self._probed.intersection(_files_of(test)))
+        probed = (test for test in tests if self._probed.keys() & set(_files_of(test)))
         return all(assertions.of(test) - {ProbeOutcome.PASSED} for test in probed)
 
     def _changed(self, path: str, source: bytes) -> Inverted | None:
         """The file with changed expectations; None if none could be changed."""
         probed = probe_python(path, source, salt=self._salt) if self._probes and path.endswith(".py") else None
         if probed is not None and probed.tests:
-            self._probed.add(path)
+            self._probed[path] = probed.assertions
             probes = probes_name(self._salt)
             return Inverted(with_time_limit(probed.source, probed.tests, self._test_s, probes=probes), probed.tests)
         inverted = invert(path, source, salt=self._salt)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.controls.probe_records import Assertions, as_results, read_records, weakened_assertions
+from loopwright.judging.controls.probe_records import (
+    Assertions,
+    as_results,
+    dead_proofs,
+    read_records,
+    weakened_assertions,
+)
 from loopwright.judging.reports.model import TestReport
 
 TEST = "t.py::test_a[x::y @ z]"
@@ -68,3 +74,34 @@ def test_results_of_tests_are_no_assertions():
 def test_lines_that_are_no_records_are_left_out():
     content = b'["3:4", "t.py::a", "failed"]\n["3:4", "t.py::a", "perhaps"]\nnonsense\n\xff\n["3:4"'
     assert [record.test for record in read_records("t.py", content)] == ["t.py::a"]
+
+
+SPANS = {"t.py": {"2:4": (2, 9), "3:4": (3, 5), "7:4": (7, 7)}}
+
+
+def read(*records: str) -> Assertions:
+    content = "".join(
+        f'["{place}", "{TEST}", "{outcome}"]\n' for place, _, outcome in map(str.partition, records, " " * 9)
+    )
+    results = as_results(read_records("t.py", content.encode()))
+    return Assertions({result.id: result.status for result in results})
+
+
+@pytest.mark.parametrize(
+    ("stop", "work", "is_dead"),
+    [
+        ("stop:4 failed", ["3:4 failed"], False),
+        ("stop:4 failed", ["3:4 raised"], False),
+        ("stop:4 failed", ["3:4 passed"], True),
+        ("stop:4 failed", ["3:4 failed", "3:4~1 passed"], True),
+        ("stop:4 failed", ["7:4 failed"], True),
+        ("stop:8 failed", ["2:4 failed"], False),
+        # It failed outside of all assertions.
+        ("stop:12 failed", [], False),
+        ("end failed", [], False),
+    ],
+)
+def test_the_assertion_that_failed_before_must_be_reached_and_able_to_fail(stop, work, is_dead):
+    found = dead_proofs(read(stop), read(*work), [TEST], SPANS)
+    assert bool(found) == is_dead
+    assert not is_dead or found == {TEST: "t.py:3:4"}

@@ -11,7 +11,9 @@ from loopwright.judging.controls.python_probes import probe_python, probes_name,
 from loopwright.judging.controls.time_limits import with_time_limit
 
 BASE = """\
-import contextlib, threading
+import contextlib, dataclasses, threading
+@dataclasses.dataclass
+class Bill: count: int; total: float = dataclasses.field(compare=True)
 class Error(Exception): pass
 class Value:
     def __init__(self, x): self.x = x
@@ -30,6 +32,7 @@ def session(): yield 1
 def items(): return [1, 2]
 """
 CHANGES = {
+    "compare=True": "compare=False",
     "class Error(Exception): pass": "Error = Exception",
     "return self.x == other.x": "return True",
     "function(1); return 1": "return 1",
@@ -44,6 +47,7 @@ def test_equal():
     assert product.Value(1) == product.Value(1)
     assert product.Value(1).x == 1
 def test_callback(): assert product.call(check) == 1
+def test_field(): assert product.Bill(product.call(id), 2.5) == product.Bill(1, 2.5)
 def test_thread(): assert product.call_in_thread(check) == 1
 def test_block():
     with product.session() as n: assert n == 1
@@ -81,14 +85,16 @@ def test_each_weakened_assertion_is_found(tmp_path):
         work = work.replace(before, after)
     base, base_results = probed_run(tmp_path / "base", BASE)
     after, work_results = probed_run(tmp_path / "work", work)
+    # A position with a number is that of the assertion with one of its literals changed.
     assert weakened_assertions(base, after, base_results) == {
-        "test_it.py::test_equal": ("test_it.py:4:4",),
+        "test_it.py::test_equal": ("test_it.py:4:4", "test_it.py:4:4~1"),
         "test_it.py::test_thread": ("test_it.py:2:14",),
-        "test_it.py::test_block": ("test_it.py:9:9",),
-        "test_it.py::test_handled": ("test_it.py:12:9:handled",),
+        "test_it.py::test_field": ("test_it.py:7:18~2",),
+        "test_it.py::test_block": ("test_it.py:10:9",),
+        "test_it.py::test_handled": ("test_it.py:13:9:handled",),
         "test_it.py::test_callback": ("test_it.py:2:14",),
-        "test_it.py::test_loop": ("test_it.py:16:33",),
+        "test_it.py::test_loop": ("test_it.py:17:33",),
     }
     # Each test fails at its end, whatever its assertions do: a product that forges results is found by that.
     assert set(base_results.values()) == set(work_results.values()) == {"failed"}
-    assert len(base_results) == len(work_results) == 7
+    assert len(base_results) == len(work_results) == 8

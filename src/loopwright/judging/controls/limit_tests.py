@@ -33,7 +33,7 @@ def limit_tests(space: dict[str, Any], tests: Iterable[str], seconds: float, pro
         if not isinstance(function, types.FunctionType):
             continue
         if probes:
-            function = _failing(function, functools.partial(space[probes].end, test))
+            function = _failing(function, space[probes], test)
         if not inspect.iscoroutinefunction(function):
             function = _limited(function, seconds)
         if owner is None:
@@ -42,24 +42,32 @@ def limit_tests(space: dict[str, Any], tests: Iterable[str], seconds: float, pro
             setattr(owner, method, function)
 
 
-def _failing(test: Callable[..., Any], end: Callable[..., None]) -> Callable[..., Any]:
-    """The test, which fails at its end."""
+def _failing(test: Callable[..., Any], probes: Any, name: str) -> Callable[..., Any]:
+    """The test, which fails at its end. The probes get to know where it ended."""
     if inspect.isgeneratorfunction(test) or inspect.isasyncgenfunction(test):
         return test
     if inspect.iscoroutinefunction(test):
 
         @functools.wraps(test)
         async def run_async(*args: Any, **options: Any) -> Any:
-            await test(*args, **options)
-            end(args)
+            try:
+                await test(*args, **options)
+            except BaseException as error:
+                probes.stop(name, args, error)
+                raise
+            probes.end(name, args)
             raise AssertionError
 
         return run_async
 
     @functools.wraps(test)
     def run(*args: Any, **options: Any) -> Any:
-        test(*args, **options)
-        end(args)
+        try:
+            test(*args, **options)
+        except BaseException as error:
+            probes.stop(name, args, error)
+            raise
+        probes.end(name, args)
         raise AssertionError
 
     return run

@@ -14,8 +14,10 @@ from loopwright.judging.reports.model import Status, TestResult
 
 _MOST_BYTES = 32 << 20
 _AT = " @ "
-# The position of a record that a test came to its end.
-END = "end"
+# The position of a record that a test came to its end, and of a record of the line where it ended early.
+_END, _STOP = "end", "stop"
+# The assertions of each file: `line:column`, with the first and the last line of the statement.
+Spans = Mapping[str, Mapping[str, tuple[int, int]]]
 
 
 class ProbeOutcome(StrEnum):
@@ -48,13 +50,18 @@ class Assertions:
         self.outcomes: dict[tuple[str, str], ProbeOutcome] = {}
         self._by_test: dict[str, set[ProbeOutcome]] = {}
         self._ended: set[str] = set()
+        # The file and the line in which a test ended early.
+        self._stops: dict[str, tuple[str, int]] = {}
         for name in results:
             test, at, place = name.rpartition(_AT)
             place, _, outcome = place.rpartition(" ")
             if not at or outcome not in set(ProbeOutcome):
                 continue
-            if place.endswith(f":{END}"):
+            path, stopped, line = place.rpartition(f":{_STOP}:")
+            if place.endswith(f":{_END}"):
                 self._ended.add(test)
+            elif stopped:
+                self._stops[test] = path, int(line) if line.isdecimal() else 0
             else:
                 self.outcomes[test, place] = ProbeOutcome(outcome)
                 self._by_test.setdefault(test, set()).add(ProbeOutcome(outcome))
@@ -66,6 +73,21 @@ class Assertions:
     def of(self, test: str) -> set[ProbeOutcome]:
         """What the assertions of a test did."""
         return self._by_test.get(test, set())
+
+    def stopped_at(self, test: str, spans: Spans) -> str:
+        """The place of the assertion by which a test failed; empty if it failed by something else."""
+        path, line = self._stops.get(test, ("", 0))
+        around = [(first, key) for key, (first, last) in spans.get(path, {}).items() if first <= line <= last]
+        return f"{path}:{max(around)[1]}" if around else ""
+
+    def can_fail_at(self, test: str, place: str) -> bool:
+        """Whether a test reached the assertion of this place, and all its changed expectations failed."""
+        outcomes = {
+            outcome
+            for (name, at), outcome in self.outcomes.items()
+            if name == test and (at == place or at.startswith((f"{place}:", f"{place}~")))
+        }
+        return bool(outcomes) and ProbeOutcome.PASSED not in outcomes
 
 
 def read_records(path: str, content: bytes) -> tuple[ProbeRecord, ...]:
@@ -110,6 +132,12 @@ def weakened_assertions(
         if test in tests and place.partition(":")[0] not in changed and _is_weakened(test, place, outcome, base, work):
             found.setdefault(test, []).append(place)
     return {test: tuple(places) for test, places in found.items()}
+
+
+def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans: Spans) -> dict[str, str]:
+    """The tests whose assertion failed on the base, and is not reached or can't fail on the work, with its place."""
+    places = {test: base.stopped_at(test, spans) for test in tests}
+    return {test: place for test, place in places.items() if place and not work.can_fail_at(test, place)}
 
 
 def _is_weakened(test: str, place: str, before: ProbeOutcome, base: Assertions, work: Assertions) -> bool:

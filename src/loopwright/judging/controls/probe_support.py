@@ -70,10 +70,16 @@ class Probes:
 
     def end(self, test: str, args: tuple[Any, ...]) -> None:
         """Record that a test came to its end; `test` is its name in the file."""
-        owner, _, name = test.rpartition(".")
-        # A subclass runs the test under its own name.
-        owner = type(args[0]).__qualname__ if owner and args else owner
-        self._record("end", self._id(owner, name), "failed")
+        self._record("end", self._id_of(test, args), "failed")
+
+    def stop(self, test: str, args: tuple[Any, ...], error: BaseException) -> None:
+        """Record the line of the tests in which a test ended early."""
+        name, trace, last = self._id_of(test, args), error.__traceback__, None
+        while trace is not None:
+            last = trace if self.name in trace.tb_frame.f_globals else last
+            trace = trace.tb_next
+        if last is not None:
+            last.tb_frame.f_globals[self.name]._record(f"stop:{last.tb_lineno}", name, "failed")
 
     def block(self, key: str, manager: Any) -> Any:
         """The context manager of a block with assertions; that of a product must let a failure through."""
@@ -135,6 +141,11 @@ class Probes:
         if isinstance(kind, type) and type.__subclasses__(kind) and "self" in frame.f_locals:
             owner = type(frame.f_locals["self"]).__qualname__
         return self._id(owner, name)
+
+    def _id_of(self, test: str, args: tuple[Any, ...]) -> str:
+        """The id of a test by its name in the file. A subclass runs the test under its own name."""
+        owner, _, name = test.rpartition(".")
+        return self._id(type(args[0]).__qualname__ if owner and args else owner, name)
 
     def _id(self, owner: str, name: str) -> str:
         return self._running() or "::".join(part for part in (self._path, owner, name) if part)

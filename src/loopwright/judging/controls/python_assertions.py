@@ -166,6 +166,17 @@ class PythonAssertions:
         return self._source.source.index(b"(", self._source.span(call.func)[1]) + 1
 
 
+def expected_value(node: ast.expr) -> ast.expr | None:
+    """The value to which an assertion compares another one; None for other assertions."""
+    match node:
+        case ast.Compare(ops=[ast.Eq()], comparators=[right]):
+            return right
+        case ast.Call(args=[_, right, *_]) if called_name(node) in _EQUAL:
+            return right
+        case _:
+            return None
+
+
 def arguments_before_call(call: ast.Call) -> int | None:
     """How many arguments an expected exception or warning has before the function to call; None for other calls."""
     name = called_name(call)

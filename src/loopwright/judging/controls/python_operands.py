@@ -35,9 +35,10 @@ class KeptOperands:
                 self.keep(part, altered)
             return
         start, end = self._source.span(node)
-        name = f"{self._name}_{len(self._nodes)}"
-        if not isinstance(node, ast.JoinedStr) and altered.replace(start, end, name.encode()):
-            self._nodes.append(node)
+        # Several changed forms of one assertion share their values.
+        number = next((index for index, known in enumerate(self._nodes) if known is node), len(self._nodes))
+        if not isinstance(node, ast.JoinedStr) and altered.replace(start, end, f"{self._name}_{number}".encode()):
+            self._nodes += [node] if number == len(self._nodes) else []
         elif isinstance(node, ast.Call):
             # A part of the call changed, as in `approx(1)`.
             self.keep_arguments(node, altered)
@@ -48,12 +49,14 @@ class KeptOperands:
         """Keep also the results of calls in kept calls alive, as pytest does: `hash(C()) != hash(C())` needs it."""
         for node in list(self._nodes):
             inner = [part for part in ast.walk(node) if isinstance(part, ast.Call)] if _only_calls(node) else []
-            self._nodes += inner[1:]
+            self._nodes += [part for part in inner[1:] if part not in self._nodes]
 
     def keep_in(self, original: Edits) -> None:
         """Let the original form give the values."""
-        for name, node in zip(self.names, self._nodes, strict=True):
-            original.wrap(*self._source.span(node), f"({name} := (".encode(), b"))")
+        spans = ((*self._source.span(node), name) for name, node in zip(self.names, self._nodes, strict=True))
+        # Of nested ranges the outer one must come first.
+        for start, end, name in sorted(spans, key=lambda span: (span[0], -span[1])):
+            original.wrap(start, end, f"({name} := (".encode(), b"))")
 
     def keep_arguments(self, call: ast.Call, altered: Edits) -> None:
         """The same for the arguments of a call, and for the object whose method it calls."""

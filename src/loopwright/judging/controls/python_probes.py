@@ -10,16 +10,21 @@ import ast
 import builtins
 import codecs
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from loopwright.judging.controls import probe_support
 from loopwright.judging.controls.marks import marks_of
-from loopwright.judging.controls.python_assertions import PythonAssertions, arguments_before_call, is_guard
+from loopwright.judging.controls.python_assertions import (
+    PythonAssertions,
+    arguments_before_call,
+    expected_value,
+    is_guard,
+)
 from loopwright.judging.controls.python_operands import KeptOperands
 from loopwright.judging.controls.python_tests import is_test, names_of_tests
-from loopwright.judging.controls.python_values import PythonValues
+from loopwright.judging.controls.python_values import PythonValues, single_literals
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
 
@@ -51,8 +56,8 @@ class Probed(msgspec.Struct, frozen=True):
     """A test file with probes."""
 
     source: bytes
-    # The positions of its probed assertions, `line:column`, in the original file.
-    assertions: tuple[str, ...] = ()
+    # The positions of its probed assertions, `line:column`, in the original file, with the lines of their statements.
+    assertions: Mapping[str, tuple[int, int]] = {}
     # The names of its tests, such as `TestClass.test_name`.
     tests: frozenset[str] = frozenset()
     # Assertions that evaluate a part twice, and assertions without a probe.
@@ -77,7 +82,7 @@ def probe_python(path: str, source: bytes, *, salt: str) -> Probed:
         if parsed is None:
             return Probed(source)
         probed = _ProbedFile(parsed, path, salt).probed()
-        return probed if parse_python(probed.source) is not None else Probed(source, unprobed=probed.assertions)
+        return probed if parse_python(probed.source) is not None else Probed(source, unprobed=tuple(probed.assertions))
     except RecursionError:
         return Probed(source)
 
@@ -92,7 +97,7 @@ class _ProbedFile:
         self._edits = Edits(source.source)
         self._local = frozenset(node.name for node in ast.walk(source.tree) if isinstance(node, Function))
         self._handled: tuple[ast.expr, ...] = ()
-        self._done: list[str] = []
+        self._done: dict[str, tuple[int, int]] = {}
         self._twice: list[str] = []
         self._unprobed: list[str] = []
 
@@ -106,7 +111,7 @@ class _ProbedFile:
         self._load(tests)
         return Probed(
             self._edits.applied(),
-            assertions=tuple(self._done),
+            assertions=self._done,
             tests=names_of_tests(self._source, self._marks),
             evaluated_twice=tuple(self._twice),
             unprobed=tuple(self._unprobed),
@@ -158,9 +163,9 @@ class _ProbedFile:
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 has_assertions = any(self._is_assertion(node) for part in body for node in ast.walk(part))
                 for item in items:
-                    self._probe_manager(item.context_expr, has_assertions=has_assertions)
+                    self._probe_manager(statement, item.context_expr, has_assertions=has_assertions)
             case ast.If(test=test) if is_guard(statement):
-                self._wrap(test, "guard")
+                self._wrap(statement, test, "guard")
             case _:
                 return
 
@@ -169,8 +174,9 @@ class _ProbedFile:
         parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
         kept = KeptOperands(self._source, self._name)
         altered = [text for part in parts if (text := self._altered_part(part, kept)) is not None]
+        single = [text for part in parts for text in self._with_single_literals(part, kept)] if altered else []
         kept.hold_arguments()
-        self._append(statement, "condition", " or ".join(f"({text})" for text in altered), kept)
+        self._append(statement, "condition", " or ".join(f"({text})" for text in altered), kept, single)
 
     def _altered_part(self, part: ast.expr, kept: KeptOperands) -> str | None:
         edits = Edits(self._source.source)
@@ -178,6 +184,19 @@ class _ProbedFile:
             return None
         kept.keep(part, edits)
         return _one_line(edits.applied_within(*self._source.span(part)))
+
+    def _with_single_literals(self, node: ast.expr, kept: KeptOperands) -> Iterator[str]:
+        """An assertion with one changed literal each time: none of them may be without effect."""
+        expected = expected_value(node)
+        changing = single_literals(expected) if expected is not None else []
+        for literal in changing if expected not in changing else ():
+            edits = Edits(self._source.source)
+            if PythonValues(self._source, edits, self._marks).change_literal(literal):
+                if isinstance(node, ast.Call):
+                    kept.keep_arguments(node, edits)
+                else:
+                    kept.keep(node, edits)
+                yield _one_line(edits.applied_within(*self._source.span(node))) or ""
 
     def _probe_call(self, statement: ast.stmt, call: ast.Call) -> None:
         kept, needed = KeptOperands(self._source, self._name), self._expects(call)
@@ -189,7 +208,8 @@ class _ProbedFile:
         edits = Edits(self._source.source)
         if self._changes(call, edits):
             kept.keep_arguments(call, edits)
-            self._append(statement, "call", _one_line(edits.applied_within(*self._source.span(call))) or "", kept)
+            altered = _one_line(edits.applied_within(*self._source.span(call))) or ""
+            self._append(statement, "call", altered, kept, self._with_single_literals(call, kept))
 
     def _probe_inner(self, call: ast.Call, *, keeps: bool) -> None:
         """An assertion inside an expression, such as a callback. Where values can't be kept it may call nothing."""
@@ -204,39 +224,49 @@ class _ProbedFile:
         probe = self._call("call", _key(call), altered).removeprefix(b";")
         self._edits.wrap(*self._source.span(call), b"(", b"," + probe + b")[0]")
         kept.keep_in(self._edits)
-        return self._done.append(_key(call))
+        self._done[_key(call)] = _lines(call)
+        return None
 
     def _changes(self, call: ast.Call, edits: Edits) -> bool:
         return PythonAssertions(self._source, edits, self._local, self._marks).change(call)
 
-    def _probe_manager(self, manager: ast.expr, *, has_assertions: bool) -> None:
+    def _probe_manager(self, statement: ast.stmt, manager: ast.expr, *, has_assertions: bool) -> None:
         if isinstance(manager, ast.Call) and self._expects(manager) is not None:
-            self._wrap(manager, "expects", b"lambda: ")
+            self._wrap(statement, manager, "expects", b"lambda: ")
         elif has_assertions and isinstance(manager, ast.Call | ast.Name | ast.Attribute):
-            self._wrap(manager, "block")
+            self._wrap(statement, manager, "block")
 
-    def _wrap(self, node: ast.expr, method: str, prefix: bytes = b"") -> None:
+    def _wrap(self, statement: ast.stmt, node: ast.expr, method: str, prefix: bytes = b"") -> None:
         key = _key(node)
         if prefix and _is_bound_to_function(node):
             return self._unprobed.append(key)
         before = b"%s.%s(%r, %s(" % (self._name.encode(), method.encode(), key, prefix)
         self._edits.wrap(*self._source.span(node), before, b"))")
-        return self._done.append(key)
+        self._done[key] = _lines(statement)
+        return None
 
-    def _append(self, statement: ast.stmt, method: str, altered: str, kept: KeptOperands) -> None:
+    def _append(
+        self, statement: ast.stmt, method: str, altered: str, kept: KeptOperands, single: Iterable[str] = ()
+    ) -> None:
         key = _key(statement)
         if not altered:
             return self._unprobed.append(key)
+        more = [text for text in single if text]
         kept.keep_in(self._edits)
         # Kept values would keep objects alive.
         clear = b"".join(b"; %s = None" % name.encode() for name in kept.names)
-        probe = self._call(method, key, altered) + clear
+        probe = b"".join(
+            self._call(method, f"{key}~{number}" if number else key, text)
+            for number, text in enumerate((altered, *more))
+        )
+        probe += clear
         if self._handled:
             probe += self._call("handlers", f"{key}:handled", ast.unparse(ast.Tuple(elts=[*self._handled])))
         self._edits.insert(self._source.span(statement)[1], probe)
         if kept.is_evaluated_twice:
             self._twice.append(key)
-        return self._done.append(key)
+        self._done[key] = _lines(statement)
+        return None
 
     def _call(self, method: str, key: str, altered: str) -> bytes:
         return b"; %s.%s(%r, lambda: %s)" % (self._name.encode(), method.encode(), key, altered.encode())
@@ -341,6 +371,10 @@ def _is_bound_to_function(node: ast.expr) -> bool:
 
 def _last_name(decorator: ast.expr) -> str:
     return dotted_name(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2]
+
+
+def _lines(node: ast.stmt | ast.expr) -> tuple[int, int]:
+    return node.lineno, node.end_lineno or node.lineno
 
 
 def _key(node: ast.stmt | ast.expr) -> str:

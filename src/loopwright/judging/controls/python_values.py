@@ -16,6 +16,7 @@ from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import PythonSource, called_name
 
 _OPENING_QUOTE = re.compile(rb"[A-Za-z]{0,3}('''|\"\"\"|'|\")")
+_MOST_SINGLE = 8
 _OPPOSITES: dict[type[ast.cmpop], tuple[bytes, bytes]] = {
     ast.NotEq: (rb"!=", b"=="),
     ast.Lt: (rb"<", b">="),
@@ -76,7 +77,7 @@ class PythonValues:
 
     def change_literals(self, node: ast.expr) -> bool:
         """Change each literal that is a part of the value itself."""
-        return any_done(self._change(leaf) for leaf in literals(node))
+        return any_done(self.change_literal(leaf) for leaf in literals(node))
 
     def replace_value(self, node: ast.expr) -> bool:
         """Evaluate an expression, but use another value in its place. A list would make a slow comparison."""
@@ -118,13 +119,13 @@ class PythonValues:
         if isinstance(ops[0], ast.In) and self._change_texts(left, right):
             return True
         if isinstance(ops[0], ast.Is) and isinstance(right, ast.Constant) and isinstance(right.value, bool):
-            return self._change(right)
+            return self.change_literal(right)
         return self._flip(ops[0], left, right) or self.negate(node)
 
     def _change_texts(self, left: ast.expr, right: ast.expr) -> bool:
         """Change texts of `in`. A changed number may be in the collection by chance."""
         if _is_text(left):
-            return self._change(left)
+            return self.change_literal(left)
         found = list(literals(right))
         is_display = isinstance(right, ast.Tuple | ast.List | ast.Set)
         return is_display and bool(found) and all(map(_is_text, found)) and self.change_literals(right)
@@ -138,7 +139,8 @@ class PythonValues:
             return False
         return self._edits.replace(start + found.start(), start + found.end(), opposite)
 
-    def _change(self, leaf: ast.expr) -> bool:
+    def change_literal(self, leaf: ast.expr) -> bool:
+        """Use another number, or a longer text."""
         start, end = self._source.span(leaf)
         if isinstance(leaf, ast.Constant) and not isinstance(leaf.value, str | bytes):
             return self._edits.replace(start, end, self._other_number(leaf.value))
@@ -177,6 +179,28 @@ def literals(node: ast.expr) -> Iterator[ast.expr]:
             yield from found or (leaf for key in keys if key is not None for leaf in literals(key))
         case ast.Call(args=[first, *_]) if called_name(node) == "approx":
             yield from literals(first)
+
+
+def single_literals(node: ast.expr) -> list[ast.expr]:
+    """The literals of an expected value, each of which decides: also those with which it makes an object."""
+    return list(_single_literals(node))[:_MOST_SINGLE]
+
+
+def _single_literals(node: ast.expr) -> Iterator[ast.expr]:
+    match node:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from _single_literals(part)
+        case ast.Dict(values=parts):
+            for part in parts:
+                yield from _single_literals(part)
+        case ast.Call(args=args, keywords=keywords) if called_name(node)[:1].isupper():
+            for part in (*args, *(keyword.value for keyword in keywords)):
+                yield from _single_literals(part)
+        case ast.Constant(value=str() | bytes() | int() | float()) | ast.UnaryOp(op=ast.USub()):
+            yield from literals(node)
+        case _:
+            return
 
 
 def is_literal(node: ast.expr | None) -> bool:

@@ -356,11 +356,11 @@ class _Runs:
         seen = self._inverted_run() if judged.verdict.accepts and judged.altered is not ControlOutcome.PASSED else None
         if seen is None:
             return judged
-        proving, signed = frozenset(judged.verdict.proving), judged.split.signed_files
+        signed = judged.split.signed_files
         earlier = tuple(
             test
-            for test in sorted(judged.verified.tree_result.passing(is_silent=False) - proving)
-            if results.base.tests.get(test) == PASSED and not is_in(test, signed)
+            for test in sorted(judged.verified.tree_result.passing(is_silent=False))
+            if (results.base.tests.get(test) == PASSED or results.base.is_failing(test)) and not is_in(test, signed)
         )
         return replace(judged, weakened=self._altered_runs(self._context).weakened(earlier, seen))
 
