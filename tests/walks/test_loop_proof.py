@@ -860,3 +860,36 @@ def test_the_assertion_that_failed_must_still_be_able_to_fail(
         hold = held(loops, loop_id)
         assert hold["code"] == "vacuous_tests"
         assert "pass now whatever they expect: test_it.py::" in hold["message"]
+
+
+LENIENT_NUMBER = """\
+class N(int):
+    def __eq__(self, other): return abs(int(self) - int(other)) < 5
+    __hash__ = int.__hash__
+def double(n): return N(n + n + (n == 3))
+"""
+LENIENT_TEXT = """\
+import re
+class Text(str):
+    def __eq__(self, other): return bool(re.fullmatch(r'[0-9]+[.][0-9][0-9]', other))
+    __hash__ = str.__hash__
+def double(n): return Text(n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "test", "result"),
+    [(LENIENT_NUMBER, "three", 6), (LENIENT_TEXT, "double", "'4.00'")],
+    ids=["in an earlier test", "in the test that proves the work"],
+)
+def test_an_object_that_equals_what_is_near_proves_nothing(loops, calc, work, test, result):
+    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n", test_command=UNITTEST)
+    loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
+    if test == "double":
+        (loops.project.root / "test_zero.py").unlink()
+    loops.project.write(f"test_{test}.py", TEST.format(name=test, n=3 if test == "three" else 2, result=result))
+    loops.project.commit("more tests")
+    loops.run("start", loop_id, code=14)
+    hold = held(loops, loop_id)
+    assert hold["code"] == "vacuous_tests"
+    assert f"test_{test}.py::Tests::test_{test} (line" in hold["message"] or f"test_{test}::Tests" in hold["message"]

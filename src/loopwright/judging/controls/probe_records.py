@@ -85,7 +85,7 @@ class Assertions:
         outcomes = {
             outcome
             for (name, at), outcome in self.outcomes.items()
-            if name == test and (at == place or at.startswith((f"{place}:", f"{place}~")))
+            if name == test and (at == place or at.startswith(f"{place}:"))
         }
         return bool(outcomes) and ProbeOutcome.PASSED not in outcomes
 

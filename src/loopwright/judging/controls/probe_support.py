@@ -46,13 +46,13 @@ class Probes:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._fork)
 
-    def condition(self, key: str, altered: Callable[[], object]) -> None:
-        """Try a changed condition: it must be false, or raise."""
-        self._try(key, lambda: not altered(), _frame(1))
+    def condition(self, key: str, *altered: Callable[[], object]) -> None:
+        """Try changed forms of a condition: each must be false, or raise."""
+        self._try(key, lambda: not any(map(_holds, altered)), _frame(1))
 
-    def call(self, key: str, altered: Callable[[], object]) -> None:
-        """Try a changed call of an assertion: it must raise."""
-        self._try(key, lambda: _raises(altered), _frame(1))
+    def call(self, key: str, *altered: Callable[[], object]) -> None:
+        """Try changed calls of an assertion: each must raise."""
+        self._try(key, lambda: all(map(_raises, altered)), _frame(1))
 
     def handlers(self, key: str, types: Callable[[], object]) -> None:
         """Look whether exceptions of the product that a test handles include a failed assertion."""
@@ -235,6 +235,13 @@ def _failure() -> tuple[Any, Any, Any]:
         raise AssertionError("changed")
     except AssertionError:
         return sys.exc_info()
+
+
+def _holds(altered: Callable[[], object]) -> bool:
+    try:
+        return bool(altered())
+    except BaseException:
+        return False
 
 
 def _raises(altered: Callable[[], object]) -> bool:

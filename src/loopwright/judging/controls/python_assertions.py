@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 
 from loopwright.judging.controls.marks import Marks
@@ -166,15 +167,19 @@ class PythonAssertions:
         return self._source.source.index(b"(", self._source.span(call.func)[1]) + 1
 
 
-def expected_value(node: ast.expr) -> ast.expr | None:
-    """The value to which an assertion compares another one; None for other assertions."""
+def exact_value(node: ast.expr) -> ast.expr | None:
+    """The value that an assertion expects exactly; None for other assertions."""
     match node:
-        case ast.Compare(ops=[ast.Eq()], comparators=[right]):
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if "approx" not in _called_in(left):
             return right
         case ast.Call(args=[_, right, *_]) if called_name(node) in _EQUAL:
-            return right
+            return None if re.search("lmost|close", called_name(node)) else right
         case _:
             return None
+
+
+def _called_in(node: ast.expr) -> set[str]:
+    return {called_name(part) for part in ast.walk(node) if isinstance(part, ast.Call)}
 
 
 def arguments_before_call(call: ast.Call) -> int | None:

@@ -11,6 +11,7 @@ import builtins
 import codecs
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 
 import msgspec
 
@@ -19,7 +20,7 @@ from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.python_assertions import (
     PythonAssertions,
     arguments_before_call,
-    expected_value,
+    exact_value,
     is_guard,
 )
 from loopwright.judging.controls.python_operands import KeptOperands
@@ -186,12 +187,13 @@ class _ProbedFile:
         return _one_line(edits.applied_within(*self._source.span(part)))
 
     def _with_single_literals(self, node: ast.expr, kept: KeptOperands) -> Iterator[str]:
-        """An assertion with one changed literal each time: none of them may be without effect."""
-        expected = expected_value(node)
+        """An assertion with one slightly changed literal each time: none of them may be without effect."""
+        expected = exact_value(node)
         changing = single_literals(expected) if expected is not None else []
-        for literal in changing if expected not in changing else ():
+        # One step may be a pattern of the product: each even number, for example.
+        for literal, step in product(changing, (1, 2) if len(changing) == 1 else (1,)):
             edits = Edits(self._source.source)
-            if PythonValues(self._source, edits, self._marks).change_literal(literal):
+            if PythonValues(self._source, edits, self._marks).change_slightly(literal, step):
                 if isinstance(node, ast.Call):
                     kept.keep_arguments(node, edits)
                 else:
@@ -255,10 +257,7 @@ class _ProbedFile:
         kept.keep_in(self._edits)
         # Kept values would keep objects alive.
         clear = b"".join(b"; %s = None" % name.encode() for name in kept.names)
-        probe = b"".join(
-            self._call(method, f"{key}~{number}" if number else key, text)
-            for number, text in enumerate((altered, *more))
-        )
+        probe = self._call(method, key, altered, *more)
         probe += clear
         if self._handled:
             probe += self._call("handlers", f"{key}:handled", ast.unparse(ast.Tuple(elts=[*self._handled])))
@@ -268,8 +267,9 @@ class _ProbedFile:
         self._done[key] = _lines(statement)
         return None
 
-    def _call(self, method: str, key: str, altered: str) -> bytes:
-        return b"; %s.%s(%r, lambda: %s)" % (self._name.encode(), method.encode(), key, altered.encode())
+    def _call(self, method: str, key: str, *altered: str) -> bytes:
+        forms = ", ".join(f"lambda: {text}" for text in altered)
+        return b"; %s.%s(%r, %s)" % (self._name.encode(), method.encode(), key, forms.encode())
 
     def _expects(self, call: ast.Call) -> int | None:
         return None if called_name(call) in self._local else arguments_before_call(call)

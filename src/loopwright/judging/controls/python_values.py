@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import string
 from collections.abc import Iterator
 
 from loopwright.judging.controls.marks import Marks
@@ -17,6 +18,8 @@ from loopwright.judging.syntax.python_source import PythonSource, called_name
 
 _OPENING_QUOTE = re.compile(rb"[A-Za-z]{0,3}('''|\"\"\"|'|\")")
 _MOST_SINGLE = 8
+_KINDS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+_PLAIN = "".join(_KINDS)
 _OPPOSITES: dict[type[ast.cmpop], tuple[bytes, bytes]] = {
     ast.NotEq: (rb"!=", b"=="),
     ast.Lt: (rb"<", b">="),
@@ -147,6 +150,13 @@ class PythonValues:
         quote = _OPENING_QUOTE.match(self._source.source, start)
         return quote is not None and self._edits.insert(quote.end(), self._marks.text)
 
+    def change_slightly(self, leaf: ast.expr, step: int) -> bool:
+        """Use a value of the same shape: an object that equals everything plausible equals it, too."""
+        if not isinstance(leaf, ast.Constant) or isinstance(leaf.value, bool):
+            return step == 1 and self.change_literal(leaf)
+        near = _near(leaf.value, step)
+        return near != leaf.value and self.replace(leaf, repr(near).encode())
+
     def _other_number(self, value: object) -> bytes:
         match value:
             case bool():
@@ -179,6 +189,30 @@ def literals(node: ast.expr) -> Iterator[ast.expr]:
             yield from found or (leaf for key in keys if key is not None for leaf in literals(key))
         case ast.Call(args=[first, *_]) if called_name(node) == "approx":
             yield from literals(first)
+
+
+def _near(value: object, step: int) -> object:
+    match value:
+        case int():
+            return value + step
+        case float():
+            return value + step * (abs(value) + 1) / 64
+        case str():
+            return _near_text(value, step)
+        case bytes():
+            return _near_text(value.decode("latin-1"), step).encode("latin-1", "replace")
+        case _:
+            return value
+
+
+def _near_text(text: str, step: int) -> str:
+    """The text with another last letter or digit."""
+    place = next((index for index in range(len(text) - 1, -1, -1) if text[index] in _PLAIN), None)
+    if place is None:
+        return text
+    kind = next(kind for kind in _KINDS if text[place] in kind)
+    other = kind[(kind.index(text[place]) + step) % len(kind)]
+    return text[:place] + other + text[place + 1 :]
 
 
 def single_literals(node: ast.expr) -> list[ast.expr]:
