@@ -15,9 +15,9 @@ WRITES_BOTH = f"{BUILT}; {NOTES}"
 
 @pytest.fixture
 def built(project):
-    def build(work, command, *, files=(), autopilot=False):
+    def build(work, command, *, files=(), autopilot=False, settings=""):
         slices = [{**SLICE, "checks": [{"id": "C", "command": command}]}]
-        prepare(project, [planner(slices=slices), *[{"role": "builder", "run": work}] * 2])
+        prepare(project, [planner(slices=slices), *[{"role": "builder", "run": work}] * 2], settings=settings)
         for name, text in files:
             project.write(name, text)
         project.commit("its judges")
@@ -206,3 +206,26 @@ def test_a_build_is_not_proven_by_an_expectation_that_the_work_moved(project, bu
     assert "test_hello.py::test_ann: HELLOS['Ann']" in blocker
     ok(project, "sign", "greet", "C", "--note", "the table was wrong")
     assert blockers(project, "review") == {}
+
+
+LENIENT = """\
+class Text(str):
+    def __eq__(self, other):
+        return other.startswith("hello")
+
+    __hash__ = str.__hash__
+
+
+def greet(name):
+    return Text(name)
+"""
+
+
+@pytest.mark.parametrize("command", ["python3 -m unittest -q", "python3 -m unittest -q test_hello"])
+def test_a_build_is_not_proven_by_an_object_that_equals_what_is_near(project, built, command):
+    test = EXPECTS_TABLE.replace('HELLOS["Ann"]', '"hello Ann"').replace("HELLOS, ", "")
+    settings = '[project]\nsource = ["hello.py"]\ntest_command = "python3 -m unittest -q"\n'
+    files = [("hello.py", TABLE), ("test_hello.py", test)]
+    built(f"cat > hello.py <<'END'\n{LENIENT}END\n", command, files=files, settings=settings)
+    blocker = blockers(project, "review")["tests_broken_1"]["message"]
+    assert "test_ann (line" in blocker

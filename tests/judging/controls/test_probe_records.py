@@ -92,6 +92,8 @@ def read(*records: str) -> Assertions:
     [
         ("stop:4 failed", ["3:4 failed"], False),
         ("stop:4 failed", ["3:4 raised"], False),
+        # Swallowed: the test went on to its end.
+        ("stop:4 failed", ["3:4 raised", "end failed"], True),
         ("stop:4 failed", ["3:4 passed"], True),
         ("stop:4 failed", ["3:4 failed", "3:4:handled passed"], True),
         ("stop:4 failed", ["7:4 failed"], True),

@@ -81,13 +81,14 @@ class Assertions:
         return f"{path}:{max(around)[1]}" if around else ""
 
     def can_fail_at(self, test: str, place: str) -> bool:
-        """Whether a test reached the assertion of this place, and all its changed expectations failed."""
-        outcomes = {
+        """Whether a test reached the assertion of this place, and would fail by it."""
+        at_place = {
             outcome
             for (name, at), outcome in self.outcomes.items()
             if name == test and (at == place or at.startswith(f"{place}:"))
         }
-        return bool(outcomes) and ProbeOutcome.PASSED not in outcomes
+        is_swallowed = ProbeOutcome.RAISED in at_place and self.came_to_end(test)
+        return bool(at_place) and ProbeOutcome.PASSED not in at_place and not is_swallowed
 
 
 def read_records(path: str, content: bytes) -> tuple[ProbeRecord, ...]:
