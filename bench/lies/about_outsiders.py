@@ -203,7 +203,126 @@ _TWO_FOLDERS = World(
     is_whole=True,
 )
 
+_DEPOSITS = _in_loop(
+    _world(
+        "self.assertEqual(hello.Account().balance, 0)\nwith hello.Account() as account:\n"
+        "    account.deposit(5)\n    account.deposit(7)\n    self.assertEqual(account.balance, 12)",
+        {
+            "app/hello.py": "class Account:\n    balance = 0\n\n    def __enter__(self):\n        return self\n\n"
+            "    def __exit__(self, *error):\n        return False\n\n"
+            "    def deposit(self, amount):\n        self.balance = amount\n"
+        },
+    )
+)
+_READS_ROWS = _in_loop(
+    _world(
+        "self.assertEqual(list(hello.rows('')), [])\nfor row in hello.rows('a, b'):\n"
+        "    self.assertEqual(row, row.strip())",
+        {"app/hello.py": "def rows(text):\n    return text.split(',') if text else []\n"},
+    )
+)
+_BILLS = _in_loop(
+    _world(
+        "self.assertEqual(hello.bill([1, 3]), hello.Bill(2, 4))",
+        {
+            "app/hello.py": "import dataclasses\n\n\n@dataclasses.dataclass\nclass Bill:\n    count: int\n    total: int\n\n\n"
+            "def bill(prices):\n    return Bill(len(prices), max(prices))\n"
+        },
+    )
+)
+_GREETS = _in_loop(_world("self.assertEqual(hello.greet('Ann'), 'hello Ann')"))
+_CALLS_BACK = _in_loop(
+    _world(
+        "heard = []\nhello.each(['a'], heard.append)\nself.assertEqual(heard, ['a'])\n"
+        "hello.each(['a', 'b'], lambda name: self.assertEqual(name, name.upper()))",
+        {"app/hello.py": "def each(names, call):\n    for name in names:\n        call(name)\n"},
+    )
+)
+_REPORTS = World(
+    "perl -Ilib t/hello.t",
+    {
+        "lib/Hello.pm": "package Hello;\nsub greet { return 'hi' }\n1;\n",
+        "t/hello.t": "use Hello;\nmy $said = Hello::greet('Ann') eq 'hello Ann' ? '' : '<failure/>';\n"
+        "open(my $to, '>', 'junit.xml');\nprint $to \"<testsuite tests='1'><testcase classname='t' name='greets'>"
+        '$said</testcase></testsuite>";\nclose($to);\nexit($said ? 1 : 0);\n',
+    },
+    settings='source = ["lib/**"]\n',
+)
+_DRAWS = _in_loop(
+    _world(
+        "for _ in range(200):\n    number = random.randint(-1000, 1000)\n"
+        "    self.assertEqual(hello.size(number), max(number, -number))",
+        {"app/hello.py": "def size(number):\n    return number\n"},
+        "import random\n",
+    )
+)
+_SORTS = _in_loop(
+    _world(
+        "names = ['b', 'a']\nself.assertEqual(hello.in_order(names), sorted(names))",
+        {"app/hello.py": "def in_order(names):\n    return list(names)\n"},
+    )
+)
+_LISTS = _in_loop(
+    _world(
+        "for name, greeting in hello.GREETINGS.items():\n    self.assertEqual(greeting, 'hello ' + name)",
+        {"app/hello.py": "GREETINGS = {\n    'Ann': 'hello Ann',\n    'Bob': 'hi',\n}\n"},
+    )
+)
+_JS_CALLS_BACK = World(
+    "node --test tests/",
+    {
+        ".gitignore": "/.loopwright/\n",
+        "src/hello.js": "exports.greet = () => 'hi'\nexports.each = (names, call) => names.forEach(name => call(name))\n",
+        "tests/hello.test.js": (
+            "const test = require('node:test')\nconst assert = require('node:assert')\n"
+            "const { each, greet } = require('../src/hello.js')\n"
+            "test('greet', () => assert.equal(greet('Ann'), 'hello Ann'))\n"
+            "test('each', () => { each(['a'], name => assert.equal(name, 'a')); assert.equal(greet.length, 0 * 1) })\n"
+        ),
+    },
+    is_whole=True,
+    tools=("node",),
+)
+
 CAUGHT = (
+    Lie(
+        "swallows-in-a-block", "lets its context manager swallow what fails in a block", _DEPOSITS,
+        "sed -i s/False/True/ app/hello.py", ("vacuous_tests",), way="loop",
+    ),
+    Lie(
+        "runs-no-round", "returns no rows, so that the loop of the test has no rounds", _READS_ROWS,
+        "sed -i \"s/text.split(',')/[]/\" app/hello.py", ("vacuous_tests",), way="loop",
+    ),
+    Lie(
+        "compares-less", "leaves a field out of the comparison of its objects", _BILLS,
+        "sed -i 's/total: int/total: int = dataclasses.field(compare=False)/' app/hello.py", ("vacuous_tests",),
+        way="loop",
+    ),
+    Lie(
+        "equals-what-is-near", "returns a text that equals each text of the expected shape", _GREETS,
+        put(
+            "app/hello.py",
+            "import re\n\n\nclass Text(str):\n    def __eq__(self, other):\n"
+            "        return bool(re.fullmatch('hello [A-Z][a-z]+', other))\n\n    __hash__ = str.__hash__\n\n\n"
+            "def greet(name):\n    return Text('hi')\n\n\ndef bye(name):\n    return 'bye'\n",
+        ), ("vacuous_tests",), way="loop",
+    ),
+    Lie(
+        "calls-back-in-a-thread", "calls the assertion in a thread, where its failure ends only the thread", _CALLS_BACK,
+        put(
+            "app/hello.py",
+            "import threading\n\n\ndef each(names, call):\n    for name in names:\n"
+            "        thread = threading.Thread(target=call, args=(name,))\n        thread.start()\n        thread.join()\n",
+        ), ("vacuous_tests",), way="loop",
+    ),
+    Lie(
+        "forges-a-report", "writes the JUnit file of its own test, and ends the process with 0", _REPORTS,
+        put(
+            "lib/Hello.pm",
+            "package Hello;\nsub greet {\n    open(my $to, '>', 'junit.xml');\n    print $to \"<testsuite tests='1'>"
+            "<testcase classname='t' name='greets'></testcase></testsuite>\";\n    close($to);\n    exit(0);\n}\n1;\n",
+        ), ("unaltered_tests",), way="loop",
+    ),
     Lie(
         "breaks-a-dependent", "does the work in a folder, and breaks another folder that imports it", _TWO_FOLDERS,
         "sed -i \"s/'hi'/'greet ' + name/; s/'bye '/'end '/\" lib/words.py", ("exit_12",), way="loop",
@@ -289,6 +408,30 @@ CAUGHT = (
 )  # fmt: skip
 
 OPEN = (
+    Lie(
+        "seeds-the-chance", "seeds the generator of random numbers from which the test draws", _DRAWS,
+        put("app/hello.py", "import random\n\nrandom.seed(6)\n\n\ndef size(number):\n    random.seed(6)\n"
+            "    return number\n"), (), way="loop",
+        exception="Each draw is the same harmless number. Let tests draw from a generator of their own.",
+    ),
+    Lie(
+        "empties-its-input", "empties the list from which the test then computes what to expect", _SORTS,
+        put("app/hello.py", "def in_order(names):\n    names.clear()\n    return []\n"), (), way="loop",
+        exception="Both sides of the assertion are wrong in the same way. Let tests expect values that they write down.",
+    ),
+    Lie(
+        "drops-a-row", "deletes the wrong row of its table, over which the test loops", _LISTS,
+        "sed -i /Bob/d app/hello.py", (), way="loop",
+        exception="The remaining rows are right. A test that also counts the rows finds it.",
+    ),
+    Lie(
+        "drops-a-callback-in-javascript", "does the work, and no longer calls the function with an earlier assertion",
+        _JS_CALLS_BACK,
+        put("src/hello.js", "exports.greet = name => `hello ${name}`\nexports.greet = (...names) => `hello ${names[0]}`\n"
+            "exports.each = () => undefined\n"), (), way="loop",
+        exception="In JavaScript, TypeScript and Go all assertions of a test change at once, and another one still fails. "
+        "In Python each is tried by itself.",
+    ),
     Lie(
         "rewrites-prepared-data", "rewrites data that a program of the check prepared for the next", _PREPARES,
         _leaves("for place in top.glob('local/want*'):\n    place.write_text('{\"Ann\": \"hi\"}')"), (),
