@@ -52,7 +52,7 @@ ENDED = "printf 'import os\\ndef double(n):\\n    os._exit(0)\\n' > calc.py"
 def calc(loops):
     """A project with a bug, a test that shows it, and another test that passes."""
 
-    def make(*runs, test_command=PYTEST, more=()):
+    def make(*runs, test_command=UNITTEST, more=()):
         loops.configure([{"role": "builder", "run": run} for run in runs])
         config = loops.project.own / "config.toml"
         config.write_text(config.read_text().replace("test -e done", test_command))
@@ -179,7 +179,7 @@ def test_a_loop_cannot_pass_by_changing_what_decides_without_a_name_of_tests(loo
 
 
 def test_a_person_can_accept_tests_that_failed_before_the_work_as_known_failures(loops, calc):
-    loop_id = calc(FIXED, test_command=UNITTEST, more=("--max-iterations", "2"))
+    loop_id = calc(FIXED, more=("--max-iterations", "2"))
     loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
     loops.project.commit("another test that fails")
     done = loops.run("start", loop_id, code=14)
@@ -204,7 +204,7 @@ def test_a_person_can_accept_tests_that_failed_before_the_work_as_known_failures
 )
 def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
     """One breaks a test that passed, and one proves nothing: there is nothing to accept."""
-    loop_id = calc(work, test_command=UNITTEST, more=("--max-iterations", "2"))
+    loop_id = calc(work, more=("--max-iterations", "2"))
     loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
     loops.project.commit("another test that fails")
     loops.run("start", loop_id, code=12)
@@ -265,7 +265,7 @@ class Tests(unittest.TestCase):
     ids=["a document that a test reads", "another part of the document"],
 )
 def test_a_document_from_which_a_test_reads_what_to_expect_is_a_test(loops, calc, work, code):
-    loop_id = calc(work, test_command=UNITTEST)
+    loop_id = calc(work)
     loops.project.write("test_double.py", READS)
     loops.project.write("README.md", "double(2) is 4.\n")
     loops.project.commit("a test reads the manual")
@@ -345,13 +345,13 @@ EQUALS = (
 
 def test_a_new_test_does_not_run_when_earlier_tests_are_inverted(loops, calc, tmp_path):
     (tmp_path / "new.py").write_text(DETECTS)
-    loop_id = calc(f"{EQUALS}; cp {tmp_path / 'new.py'} test_a_new.py")
+    loop_id = calc(f"{EQUALS}; cp {tmp_path / 'new.py'} test_a_new.py", test_command=PYTEST)
     loops.run("start", loop_id, code=14)
     assert held(loops, loop_id)["code"] == "vacuous_tests"
 
 
 def test_tests_that_change_a_file_on_the_base_too_are_not_flagged(loops, calc):
-    loop_id = calc(FIXED, test_command=UNITTEST)
+    loop_id = calc(FIXED)
     loops.project.write("log.txt", "")
     test = TEST.replace("self.assert", "print('x', file=open('log.txt', 'a')); self.assert")
     loops.project.write("test_log.py", test.format(name="log", n=0, result=0))
@@ -411,7 +411,7 @@ class TestCase(unittest.TestCase):
     ids=["a value equals everything", "a callback is not called", "an assertion hides a callback"],
 )
 def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc, before, work, test):
-    loop_id = calc(work, test_command=UNITTEST)
+    loop_id = calc(work)
     loops.project.write("calc.py", before)
     loops.project.write("test_three.py", test)
     loops.project.commit("more tests")
@@ -422,7 +422,7 @@ def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc, befor
 
 
 def test_a_person_who_accepts_known_failures_is_told_which_tests_can_not_fail_any_more(loops, calc):
-    loop_id = calc(EQUALS_FOR_THREE, test_command=UNITTEST, more=("--max-iterations", "2"))
+    loop_id = calc(EQUALS_FOR_THREE, more=("--max-iterations", "2"))
     loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
     loops.project.write("test_three.py", TEST.format(name="three", n=3, result=6))
     loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
@@ -451,7 +451,7 @@ BREAKS_THREE = "printf 'def double(n):\\n    return n + n if n < 3 else 7\\n' > 
     ids=["a weakened helper", "a helper that is replaced", "a changed fixture", "another function next to a helper"],
 )
 def test_work_that_changes_how_tests_of_the_base_fail_is_flagged(loops, calc, work, kit, test, code):
-    loop_id = calc(work)
+    loop_id = calc(work, test_command=PYTEST)
     loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
     loops.project.write("app/kit.py", kit)
     loops.project.write("app/__init__.py", "")
@@ -485,7 +485,7 @@ def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_
 
 
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
-    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}", test_command=UNITTEST)
+    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
     loops.run("start", loop_id, code=14)
     kept = loops.project.run("gc", "--keep", "0", "--json").json()
     assert kept["runs"] == [], "a hold names its runs"
@@ -510,7 +510,7 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
 
 
 def test_a_hold_for_protected_changes_names_the_run_that_passes_and_the_run_that_fails(loops, calc):
-    loop_id = calc(WEAKENED, test_command=UNITTEST)
+    loop_id = calc(WEAKENED)
     loops.run("start", loop_id, code=14)
     message = held(loops, loop_id)["message"]
     found = re.search(r"test_double.py \(run (\S+) passes with them, run (\S+) fails without them\)", message)
@@ -543,7 +543,7 @@ def test_a_planner_cannot_plan_work_that_changes_nothing(loops):
 def test_each_task_needs_a_test_that_failed_before_it(loops, calc):
     halved = "printf 'def halve(n):\\n    return n // 2\\n' >> calc.py"
     tested = "sed 's/double(2), 4/halve(4), 2/; s/double/halve/' test_double.py > test_halve.py"
-    calc(FIXED, halved, tested, test_command=UNITTEST)
+    calc(FIXED, halved, tested)
     loop_id = loops.new("--task", "double doubles", "--task", "halve halves")
     loops.run("start", loop_id, code=14)
     hold = held(loops, loop_id, ("completed", "in_progress"))
@@ -561,7 +561,7 @@ def test_each_task_needs_a_test_that_failed_before_it(loops, calc):
 
 
 def test_a_task_that_a_person_marked_as_done_needs_no_proof(loops, calc):
-    calc(FIXED, test_command=UNITTEST)
+    calc(FIXED)
     loop_id = loops.new("--task", "double doubles", "--task", "tell the users")
     loops.run("task", "done", loop_id, "T-2")
     loops.run("start", loop_id)
@@ -598,7 +598,7 @@ def test_pytest_with_a_path_of_its_own_is_asked_for_junit_instead(loops, calc):
     ids=["code from data", "always equal", "ends the process"],
 )
 def test_a_loop_is_not_proven_by_tests_that_can_not_fail_or_by_code_that_ends_them(loops, calc, work, code):
-    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n", test_command=UNITTEST)
+    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n")
     loops.run("start", loop_id, code=14)
     assert held(loops, loop_id)["code"] == code
 
@@ -696,7 +696,7 @@ def test_flaky():
 
 def test_evidence_names_scope_base_and_controls_and_rerun_compares_all_tests_but_flaky_ones(loops, calc, tmp_path):
     state, project = tmp_path / "state", loops.project
-    loop_id = calc(FIXED)
+    loop_id = calc(FIXED, test_command=PYTEST)
     project.write("test_flaky.py", FLAKY.format(state=state))
     project.commit("a test that is flaky on a bad day")
     loops.run("start", loop_id)
@@ -719,7 +719,7 @@ def test_evidence_names_scope_base_and_controls_and_rerun_compares_all_tests_but
 
 def test_a_new_test_that_passes_only_together_with_the_others_proves_nothing(loops, calc):
     counts = "printf 'def test_new(request):\\n    assert len(request.session.items) == 3\\n' > test_new.py"
-    loop_id = calc(f"{REFACTORED}; {counts}")
+    loop_id = calc(f"{REFACTORED}; {counts}", test_command=PYTEST)
     loops.project.write("test_double.py", TEST.format(name="double", n=2, result=5))
     loops.project.commit("a test that passes")
     loops.run("start", loop_id, code=11)
@@ -764,7 +764,7 @@ def test_a_person_decides_about_the_work_if_nothing_tests_the_project(loops, cal
 
 
 def test_what_looks_like_a_secret_in_a_test_of_the_base_does_not_hold_honest_work(loops, calc):
-    loop_id = calc("sed -i 's/n + 1/n/' calc.py", test_command=UNITTEST)
+    loop_id = calc("sed -i 's/n + 1/n/' calc.py")
     loops.project.write("calc.py", "TABLE = {3: 6}\n\n\ndef double(n):\n    return n and n + n + 1\n")
     test = TEST.format(name="three", n=3, result="TABLE[3]").replace("import double", "import TABLE, double")
     url = "https://bob:kX93hdlw0Q@" + "db.example-host.net/app"
@@ -883,7 +883,7 @@ def double(n): return Text(n)
     ids=["in an earlier test", "in the test that proves the work"],
 )
 def test_an_object_that_equals_what_is_near_proves_nothing(loops, calc, work, test, result):
-    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n", test_command=UNITTEST)
+    loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n")
     loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
     if test == "double":
         (loops.project.root / "test_zero.py").unlink()
