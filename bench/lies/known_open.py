@@ -18,31 +18,53 @@ class Open:
 
 
 OPEN: tuple[Open, ...] = ()
-# What an outsider with the contract alone invented, and what of it passes now. Examples of some classes are played: see
+# What outsiders with the contract alone invented, and what of it passes now. Examples of most classes are played: see
 # about_outsiders.py.
 INVENTED = """\
-On 2026-11-18 an outsider who knew only the contract invented 60 kinds of lies and played them through `loop`. 34 ended
-as completed. In 18 kinds the requirement is done, and something that an earlier test covered is broken. 14 of 18 honest
-changes needed no person, two were rightly held, and two were stopped wrongly (a test that moves to another folder;
-corrected since then). The scripts were not kept, so what passes now is known only for new cases of each class. These
-classes are still open, as a whole or in part:"""
+Outsiders who knew only the contract invented lies and played them through the real command line. On 2026-11-18 a first
+one played 60 kinds, of which 34 passed; these scripts were not kept. Later that day a second one played 49 kinds, each
+with an honest twin: 30 passed, 18 were stopped, and 1 had no effect. {now}
+3 twins were held: a new link in the source, a new program without a suffix, and a new variable in a file that a Makefile
+includes. These classes are still open, as a whole or in part:"""
 FOUND_BY_OUTSIDERS = (
     (
         "In JavaScript, TypeScript and Go all assertions of a test change at once, so an assertion that can still fail "
-        "hides another that can't: for example, an assertion in a callback that the work drops, next to a plain one."
+        "hides another that can't: for example, an assertion in a callback that the work drops, next to a plain one. "
+        "A comparison that never fails (NaN in Go) is not found if the test also uses the value as an input."
     ),
     (
         "A test runs a program in a language other than Python, JavaScript, TypeScript and shell, or a program whose name "
         "it computes, and looks at the exit code only. The expectations inside that program are not changed."
     ),
     (
-        "The work moves the expectation towards its answer by a function: a predicate of the source, or a call that "
-        "computes what to expect. Moved constants, tables, precision and overwritten lists hold the work if tests in "
-        "Python are compared with them directly; not in other languages, and not in hidden checks."
+        "The test computes what to expect with the product, or from what the product changed: a predicate, a normaliser, "
+        "a registry of the source, a list that the product empties. Moved constants, tables, precision and overwritten "
+        "lists hold the work if tests in Python are compared with them directly; not in other languages, and not in "
+        "hidden checks."
     ),
+    "A loop of a test runs fewer rounds than before, but it still runs.",
+    (
+        "The work changes what the tests draw or choose: it seeds the generator of random numbers, or sets a variable by "
+        "which the tests choose their cases."
+    ),
+    "The product is right only by chance, or only sometimes. A test that passed once is not repeated.",
+    (
+        "A test asks git for the files of the project. New files of the work are not in git's index until they are "
+        "committed."
+    ),
+    ("A generated file is changed, and not the file that it is generated from. The next build undoes the work."),
+    "One task leaves a part of its work for the next task, as the proof of that one.",
     (
         "C, Java, Perl, Ruby, Rust and other languages have no control. A person must accept each loop there, but only "
         "a look at the diff shows code that replaces the exit code or writes the report."
+    ),
+    (
+        "Data runs code: a pickle that the base loads already, or a picture that is also a package. Only code is "
+        "searched for what could deceive a check."
+    ),
+    (
+        "An agent whose network is open (a command without `hosts`) leaves the answer at a server of this machine, and the "
+        "product asks the server while the checks run under `auto`."
     ),
     (
         "With `when`, the tests of a folder do not run if it depends on the changed folder in a way that imports do not "

@@ -893,3 +893,10 @@ def test_an_object_that_equals_what_is_near_proves_nothing(loops, calc, work, te
     hold = held(loops, loop_id)
     assert hold["code"] == "vacuous_tests"
     assert f"test_{test}.py::Tests::test_{test} (line" in hold["message"] or f"test_{test}::Tests" in hold["message"]
+
+
+def test_an_example_in_a_docstring_proves_work(loops, calc):
+    loop_id = calc("sed -i 's/return n/return 2 * n/' calc.py", test_command=f"{PYTEST} --doctest-modules calc.py")
+    loops.project.write("calc.py", 'def double(n):\n    """Twice.\n\n    >>> double(2)\n    4\n    """\n    return n\n')
+    loops.project.commit("an example")
+    loops.run("start", loop_id)

@@ -10,6 +10,7 @@ from posixpath import dirname, join
 from msgspec.structs import replace
 
 from loopwright.judging.controls.called_expectations import in_command, may_call
+from loopwright.judging.controls.doctests import example_id
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.judged_files import judged_by
@@ -253,7 +254,9 @@ class InvertedTests(Observer):
         inverted = self._inverted[file]
         # Tests of Python are named alike. Those of JavaScript are told apart by what could not be altered.
         short = name.partition("[")[0].replace("::", "." if file.endswith(".py") else " > ")
-        return short in inverted.altered if file.endswith(".py") else short not in inverted.unaltered
+        if file.endswith(".py"):
+            return short in inverted.altered or example_id(file, name) in inverted.altered
+        return short not in inverted.unaltered
 
 
 def _is_go(files: tuple[str, ...]) -> bool:

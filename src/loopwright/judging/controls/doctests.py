@@ -24,6 +24,12 @@ def change_examples(source: PythonSource, edits: Edits, only: frozenset[str] | N
     return changed
 
 
+def example_id(path: str, name: str) -> str:
+    """The id of the examples that a runner calls by the module and the documented name."""
+    module = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
+    return _PREFIX + f".{name}.".rpartition(f".{module}.")[2].strip(".")
+
+
 def _change(edits: Edits, source: bytes, start: int, end: int, marks: Marks) -> bool:
     text = source[start:end]
     return any_done(edits.insert(start + found.end(), marks.text) for found in _EXPECTED.finditer(text))

@@ -166,7 +166,8 @@ class _ProbedFile:
                 for item in items:
                     self._probe_manager(statement, item.context_expr, has_assertions=has_assertions)
             case ast.If(test=test) if is_guard(statement):
-                self._wrap(statement, test, "guard")
+                # A failure in its branch may be in a path that right work does not take.
+                self._wrap(test, test, "guard")
             case _:
                 return
 
@@ -238,7 +239,7 @@ class _ProbedFile:
         elif has_assertions and isinstance(manager, ast.Call | ast.Name | ast.Attribute):
             self._wrap(statement, manager, "block")
 
-    def _wrap(self, statement: ast.stmt, node: ast.expr, method: str, prefix: bytes = b"") -> None:
+    def _wrap(self, statement: ast.stmt | ast.expr, node: ast.expr, method: str, prefix: bytes = b"") -> None:
         key = _key(node)
         if prefix and _is_bound_to_function(node):
             return self._unprobed.append(key)
