@@ -99,6 +99,8 @@ class _ProbedFile:
         self._local = frozenset(node.name for node in ast.walk(source.tree) if isinstance(node, Function))
         self._handled: tuple[ast.expr, ...] = ()
         self._done: dict[str, tuple[int, int]] = {}
+        # The blocks that expect an exception, with their lines.
+        self._expecting: dict[str, tuple[int, int]] = {}
         self._twice: list[str] = []
         self._unprobed: list[str] = []
 
@@ -112,11 +114,16 @@ class _ProbedFile:
         self._load(tests)
         return Probed(
             self._edits.applied(),
-            assertions=self._done,
+            assertions={key: self._decides(key, lines) for key, lines in self._done.items()},
             tests=names_of_tests(self._source, self._marks),
             evaluated_twice=tuple(self._twice),
             unprobed=tuple(self._unprobed),
         )
+
+    def _decides(self, key: str, lines: tuple[int, int]) -> tuple[int, int]:
+        """The lines of an assertion; none inside a block that expects an exception: right work ends the block."""
+        blocks = [other for name, other in self._expecting.items() if name != key]
+        return (0, 0) if any(first <= lines[0] and lines[1] <= last for first, last in blocks) else lines
 
     def _load(self, tests: dict[int, str]) -> None:
         """Load the probes before the first statement that may run a test, if possible on an existing line."""
@@ -236,6 +243,7 @@ class _ProbedFile:
     def _probe_manager(self, statement: ast.stmt, manager: ast.expr, *, has_assertions: bool) -> None:
         if isinstance(manager, ast.Call) and self._expects(manager) is not None:
             self._wrap(statement, manager, "expects", b"lambda: ")
+            self._expecting[_key(manager)] = _lines(statement)
         elif has_assertions and isinstance(manager, ast.Call | ast.Name | ast.Attribute):
             self._wrap(statement, manager, "block")
 
