@@ -36,6 +36,7 @@ from loopwright.loop.model import (
     Validation,
 )
 from loopwright.loop.projection import status_of
+from loopwright.loop.proof import PROTECTED_CHANGES
 from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action
 
 NOW = "2026-01-01T00:00:00Z"
@@ -294,6 +295,25 @@ def test_a_person_accepts_unproven_work_or_lets_the_agent_continue():
     assert paused.blockers[0].code == "nothing_to_accept"
     running = decide(start, c.Accept(by="ann"))
     assert (running.blockers[0].code, "be accepted" in running.blockers[0].message) == ("illegal_move", True)
+
+
+def test_a_person_leaves_out_protected_changes_only_for_a_tree_that_was_judged():
+    start = loop(**{**COMPLETING, "tasks": (WROTE,)})
+    doubts = (Doubt(code=PROTECTED_CHANGES, message="conftest.py changed"),)
+    reduced = replace(start.tree, tree="reduced")
+    command = c.Accept(by="ann", without_protected=True)
+    for tree in (reduced, None):
+        validation = replace(start.validation, doubts=doubts, without_protected=tree)
+        held = after(replace(start, validation=validation), c.FinishComplete(action_id="a"))
+        if tree is None:
+            refused = decide(held, command)
+            assert refused.blockers[0].code == "nothing_to_leave_out"
+            assert "--without-protected" not in refused.blockers[0].hint
+            continue
+        accepted = after(held, command)
+        assert (accepted.tree, accepted.phase.accepted_by) == (reduced, "ann")
+        assert accepted.phase.forced.endswith("; the protected changes are left out")
+        assert after(held, c.Accept(by="ann")).tree == start.tree
 
 
 def test_the_budget_of_a_task_holds_the_loop_before_that_task():

@@ -520,6 +520,66 @@ def test_a_hold_for_protected_changes_names_the_run_that_passes_and_the_run_that
     assert loops.shown(loop_id)["loopwright"]["run_id"] == found[1], "its results are those of the run that passes"
 
 
+def test_protected_changes_are_left_out_if_the_tests_pass_without_them(loops, calc):
+    loop_id = calc(f"{FIXED}; {CONFTEST}", test_command=PYTEST)
+    done = loops.run("start", loop_id, code=14)
+    assert f"loopwright loop accept {loop_id} --without-protected" in done.stdout
+    assert "conftest.py" in patch_of(loops, loop_id).read_text()
+    loops.run("accept", loop_id, "--without-protected", "--reason", "all tests must run")
+    document = loops.shown(loop_id)
+    assert document["status"] == "completed"
+    assert document["loopwright"]["forced"] == "all tests must run; the protected changes are left out"
+    shown = loops.run("show", loop_id).stdout
+    assert f"git apply {patch_of(loops, loop_id)}" in shown
+    patch, evidence = patch_of(loops, loop_id).read_text(), document["loopwright"]["run_id"]
+    assert "calc.py" in patch
+    assert "conftest.py" not in patch
+    loops.project.git("apply", "--index", str(patch_of(loops, loop_id)))
+    run = json.loads((loops.project.own / "runs" / evidence / "evidence.json").read_bytes())
+    assert run["base"]["tree"] == loops.project.git("write-tree").strip(), "the tests ran on what is delivered"
+    loops.run("accept", loop_id, "--without-protected", code=1)
+
+
+def test_a_persons_uncommitted_files_stay_out_of_the_patch_without_protected_changes(loops, calc):
+    loop_id = calc(f"{FIXED}; {CONFTEST}", test_command=PYTEST)
+    loops.project.write("notes.txt", "mine\n")
+    loops.run("start", loop_id, code=14)
+    loops.run("accept", loop_id, "--without-protected")
+    patch = patch_of(loops, loop_id).read_text()
+    assert re.findall(r"^diff --git a/(\S+)", patch, re.MULTILINE) == ["calc.py"]
+    loops.project.git("apply", str(patch_of(loops, loop_id)))
+
+
+def test_accepting_after_an_interrupted_try_writes_the_whole_patch_again(loops, calc):
+    loop_id = calc(f"{FIXED}; {CONFTEST}", test_command=PYTEST)
+    loops.run("start", loop_id, code=14)
+    patch = patch_of(loops, loop_id)
+    whole = patch.read_bytes()
+    patch.write_text("the patch without protected changes, of a process that died before it could accept\n")
+    loops.run("accept", loop_id)
+    assert patch.read_bytes() == whole
+
+
+def test_protected_changes_that_the_tests_need_are_not_left_out(loops, calc):
+    loop_id = calc(WEAKENED, test_command=UNITTEST)
+    done = loops.run("start", loop_id, code=14)
+    assert "--without-protected" not in done.stdout
+    before = patch_of(loops, loop_id).read_bytes()
+    refused = loops.run("accept", loop_id, "--without-protected", code=1).stderr
+    assert "on which the tests pass without its protected changes" in refused
+    assert f"loopwright loop accept {loop_id} --reason" in refused
+    assert patch_of(loops, loop_id).read_bytes() == before
+    held(loops, loop_id)
+    loops.run("accept", loop_id)
+
+
+@pytest.mark.parametrize(("work", "why"), [(REFACTORED, "changed no protected file"), (CONFTEST, "nothing is left")])
+def test_there_must_be_protected_changes_and_other_work(loops, calc, work, why):
+    loop_id = calc(work, test_command=f"{PYTEST} test_zero.py")
+    loops.run("start", loop_id, code=14)
+    assert why in loops.run("accept", loop_id, "--without-protected", code=1).stderr
+
+
 def test_a_loop_that_only_analyses_has_nothing_to_change(loops):
     loops.configure()
     loops.project.write("done", "")

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from hashlib import sha256
 
 import pytest
 from msgspec.structs import replace
-from tests.walks.workflow_kit import BUILT, DELTA, PYTEST, SLICE, blockers, ok, planner, prepare, refusal, status
+from tests.walks.workflow_kit import (
+    BUILT,
+    DELTA,
+    PYTEST,
+    SLICE,
+    blockers,
+    built,
+    finish,
+    ok,
+    planner,
+    prepare,
+    refusal,
+    status,
+)
 
 from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
@@ -68,6 +82,74 @@ def test_work_that_was_judged_by_older_rules_is_judged_again(project):
         opened.apply(e.WorkVerified(verification=older), "tool")
     assert "judging_rules_changed" in blockers(project, "review")
     assert "judging_rules_changed" in blockers(project, "done")
+
+
+def as_an_older_version_wrote_it(project):
+    """The journal without versions of the judging rules; each line follows the line before it."""
+    journal = project.own / "workflows" / "greet" / "journal.ndjson"
+    previous, lines = "0" * 64, []
+    for line in map(json.loads, journal.read_text(encoding="utf-8").splitlines()):
+        for event in line["events"]:
+            event.pop("rules", None)
+            event.get("verification", {}).pop("rules", None)
+        lines.append(json.dumps({**line, "previous": previous}, ensure_ascii=False) + "\n")
+        previous = sha256(lines[-1].encode()).hexdigest()
+    journal.write_text("".join(lines), encoding="utf-8")
+
+
+def test_an_open_approval_by_older_rules_is_void(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    project.at("approved")
+    as_an_older_version_wrote_it(project)
+    shown = ok(project, "status", "greet").stdout
+    assert "the approval of plan->build is void, because the judging rules changed  approval_void_build" in shown
+    found = status(project)
+    assert found["authorization"]["build"]["why"] == "the judging rules changed"
+    assert found["recommended_next_action"] == "loopwright approve greet --from plan --to build"
+    refused = refusal(project, "build", "greet", "--agent", "scripted")
+    assert [(one["code"], one["next"]) for one in refused["blockers"]] == [
+        ("approval_void_build", "loopwright approve greet --from plan --to build")
+    ]
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    assert blockers(project, "review") == {}
+
+
+def test_a_build_that_older_rules_judged_is_approved_and_judged_again(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    project.at("built")
+    as_an_older_version_wrote_it(project)
+    assert {"approval_void_build", "judging_rules_changed"} <= blockers(project, "review").keys()
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    assert status(project)["recommended_next_action"] == "loopwright build greet"
+    ok(project, "build", "greet", "--agent", "scripted")
+    assert blockers(project, "review") == {}
+
+
+def test_a_review_of_work_that_older_rules_judged_sends_it_back(project):
+    prepare(
+        project,
+        [planner(), {"role": "builder", "run": BUILT}, {"role": "builder", "run": "echo '# again' >> hello.py"}],
+    )
+    project.at("built")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet", "--verdict", "approve")
+    as_an_older_version_wrote_it(project)
+    assert "approval_void_build" in blockers(project, "done")
+    assert status(project)["recommended_next_action"] == "loopwright review greet"
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    assert blockers(project, "review") == {}
+
+
+def test_work_that_is_done_keeps_its_approvals_by_older_rules(project):
+    built(project)
+    finish(project)
+    before = status(project)["authorization"]
+    as_an_older_version_wrote_it(project)
+    assert status(project)["authorization"] == before
+    assert "approval_void_build" not in blockers(project, "done")
 
 
 NEW_TEST = """\

@@ -28,7 +28,7 @@ from loopwright.workflow.model import (
 )
 from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
 from loopwright.workflow.stage import Stage
-from loopwright.workflow.standing import Readiness, Standing, status_of, void_parts
+from loopwright.workflow.standing import Readiness, Standing, status_of, why_void
 from loopwright.workflow.verdict import Review
 
 GATES = ("plan", "build", "review", "done", "archive")
@@ -200,7 +200,7 @@ class Path(RuleBasedStateMachine):
         standing = self.standing()
         for key in Key:
             approval = self.workflow.approval(key)
-            if void_parts(approval, standing):
+            if why_void(approval, standing):
                 assert status_of(approval, standing) == "void"
 
     @invariant()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
@@ -30,8 +31,9 @@ from loopwright.workflow.model import (
 )
 from loopwright.workflow.rules import Accepted, Deliver, Refused, decide, evolve
 from loopwright.workflow.stage import Stage
-from loopwright.workflow.standing import Readiness, Standing, split, status_of
+from loopwright.workflow.standing import Readiness, Standing, moved_approvals, split, status_of, why_void
 from loopwright.workflow.verdict import Review
+from loopwright.workflow.verification import RULES
 
 T = Transition
 AT = "2026-01-01T00:00:00Z"
@@ -116,6 +118,34 @@ def test_an_approval_of_other_content_is_void(transition):
     assert "spec.md: Intent" in decision.message
     assert status_of(workflow.approval(transition.key), MOVED) == "void"
     assert status_of(workflow.approval(transition.key), READY) == "approved"
+
+
+@pytest.mark.parametrize("transition", list(Transition))
+def test_an_approval_by_older_rules_is_void_until_the_work_is_finished(transition):
+    workflow = evolve(at(transition.origin), given_by_old_rules(transition), AT)
+    approval = workflow.approval(transition.key)
+    assert why_void(approval, READY) == "the judging rules changed"
+    assert why_void(approval, replace(READY, is_finished=True)) == ""
+    decision = refused(workflow, enter(transition))
+    assert [one.code for one in decision.blockers] == [f"approval_void_{transition.key.value}"]
+
+
+@pytest.mark.parametrize("transition", FORWARD)
+def test_an_approval_that_was_used_under_older_rules_is_given_again(transition):
+    workflow = evolve(at(transition.origin), given_by_old_rules(transition), AT)
+    workflow = evolve(workflow, e.StageEntered(transition=transition, subject=SUBJECT.hash), AT)
+    assert isinstance(workflow.approval(transition.key), UsedApproval)
+    moved = moved_approvals(workflow, READY, transition.key)
+    if transition is T.CLARIFY_PLAN:
+        assert moved == (), "no rules judge a spec"
+        return
+    assert "the judging rules changed" in moved[0].message
+    again = apply(workflow, approve(transition, replace(READY, readiness=Readiness(build=moved, review=moved))))
+    assert moved_approvals(again, READY, transition.key) == ()
+
+
+def given_by_old_rules(transition):
+    return e.ApprovalGiven(transition=transition, subject=SUBJECT, by="ann")
 
 
 @pytest.mark.parametrize(
@@ -432,7 +462,7 @@ def test_an_approval_has_its_subject_its_author_its_reason_and_its_seals():
     decision = decide(begun(), approve(T.CLARIFY_PLAN, rationale="good", seals={"spec.md": "s"}))
     (given,) = decision.events
     assert given == e.ApprovalGiven(
-        transition=T.CLARIFY_PLAN, subject=SUBJECT, by="ann", rationale="good", seals={"spec.md": "s"}
+        transition=T.CLARIFY_PLAN, subject=SUBJECT, by="ann", rationale="good", seals={"spec.md": "s"}, rules=RULES
     )
     assert decision.effects == ()
 

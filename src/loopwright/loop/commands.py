@@ -45,6 +45,8 @@ class Accept(_Command, frozen=True, kw_only=True):
 
     by: str
     reason: str = ""
+    # Whether the work is accepted without its protected changes.
+    without_protected: bool = False
 
 
 class Retry(_Command, frozen=True, kw_only=True):

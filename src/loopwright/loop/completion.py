@@ -9,8 +9,9 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done, failed_tasks
 from loopwright.loop.commands import Accepted, Verdict, refused
+from loopwright.loop.guidance import lifted_by
 from loopwright.loop.model import Action, ErrorLine, Hold, Holder, Loop, Running, TaskKind
-from loopwright.loop.proof import Doubt
+from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 
@@ -73,7 +74,21 @@ def accept(loop: Loop, command: c.Accept) -> Verdict:
         name = loop.loop_id
         message = f"the loop {name} does not wait to be accepted"
         return refused("nothing_to_accept", message, f"`loopwright loop show {name}` shows its state")
-    return Accepted((e.LoopCompleted(forced=command.reason or unproven.message, accepted_by=command.by),))
+    reason = command.reason or unproven.message
+    if not command.without_protected:
+        return Accepted((e.LoopCompleted(forced=reason, accepted_by=command.by),))
+    if (tree := loop.validation.without_protected) is None:
+        return _nothing_to_leave_out(loop, unproven)
+    reason = f"{reason}; the protected changes are left out"
+    return Accepted((e.WorkKept(tree=tree), e.LoopCompleted(forced=reason, accepted_by=command.by)))
+
+
+def _nothing_to_leave_out(loop: Loop, unproven: Hold) -> Verdict:
+    name, codes = loop.loop_id, [doubt.code for doubt in loop.validation.doubts]
+    message = f"the work of the loop {name} changed no protected file"
+    if any(code == PROTECTED_CHANGES or code.startswith(CHANGED_TEST) for code in codes):
+        message = f"nothing is left of the loop {name} on which the tests pass without its protected changes"
+    return refused("nothing_to_leave_out", message, lifted_by(unproven, loop))
 
 
 def is_unproven(loop: Loop) -> bool:

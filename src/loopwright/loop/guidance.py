@@ -38,6 +38,12 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             return f"{logs}; `loopwright loop resume {name}` continues"
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
+        case Holder.PROOF if loop.validation.without_protected is not None:
+            return (
+                f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
+                f"`loopwright loop accept {name} --without-protected` leaves out its protected changes; "
+                f"`loopwright loop resume {name}` lets the agent continue"
+            )
         case Holder.PROOF:
             return (
                 f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '

@@ -194,6 +194,7 @@ class Validation(_Value, frozen=True, kw_only=True):
     proof: str = ""  # what the tests prove, in a sentence; empty if the tests do not accept the work
     notes: tuple[str, ...] = ()  # about tests that pass: what they do not reach, and what could not be altered
     unfixed: tuple[str, ...] = ()  # tests that fail as before, if nothing else keeps a person from accepting the work
+    without_protected: Tree | None = None  # the work without its protected changes, if the tests ran on it and passed
 
     @property
     def failed_tests(self) -> tuple[str, ...]:
@@ -399,8 +400,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     # Tasks that a person marked as done.
     done_by_people: tuple[str, ...] = ()
     known_failures: tuple[str, ...] = ()  # failing tests that a person approved by accepting the work
-    # The work before an attempt: a failed validation goes back to it.
-    fallback: Tree | None = None
+    fallback: Tree | None = None  # the work before an attempt: a failed validation goes back to it
     workflow: str | None = None  # that this loop builds
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}

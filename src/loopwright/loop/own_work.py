@@ -17,10 +17,13 @@ from loopwright.errors import StorageFailed
 from loopwright.evidence.model import BaseRecord
 from loopwright.evidence.trees import diff_trees, load_base
 from loopwright.kernel import git
-from loopwright.kernel.files import make_folder, shown
+from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import PrivateRepository
 from loopwright.loop.model import Tree
 from loopwright.loop.work_files import patch_path, start_path
+
+# The patch that a person applies.
+PATCH = "changes.patch"
 
 
 class OwnWork(msgspec.Struct, frozen=True):
@@ -36,6 +39,17 @@ def own_work(tree: Tree, progress: Path, project: Path) -> OwnWork | None:
         return None
     with both_trees(tree, progress, project) as judge:
         return OwnWork(*diff_trees(judge, tree.base_tree, tree.tree))
+
+
+def hand_over(tree: Tree | None, progress: Path, project: Path) -> bool:
+    """Write the patch, and return whether there is one. An empty patch and the patch of an earlier try are removed."""
+    if tree is None or not tree.has_changes:
+        (progress / PATCH).unlink(missing_ok=True)
+        return False
+    own = own_work(tree, progress, project)
+    patch = own.patch if own is not None else patch_path(progress, tree.patch_sha256).read_bytes()
+    write_durably(progress / PATCH, patch)
+    return True
 
 
 @contextmanager

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 import msgspec
 
+# The codes of doubts about protected changes; the code of a changed test ends with its path.
+PROTECTED_CHANGES, CHANGED_TEST = "protected_changes", "changed_test_"
+
 
 class Doubt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why tests that pass do not prove the work."""

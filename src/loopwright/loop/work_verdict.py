@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.verdict import CommandVerdict, Grade, Problem
-from loopwright.loop.proof import Doubt
+from loopwright.loop.model import Tree
+from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
 
@@ -88,6 +89,12 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return not self.verdict.accepts and self.passes_with
 
     @property
+    def without_protected(self) -> Tree | None:
+        """The work without its protected changes, if it has such changes and the tests accept what is left."""
+        split = self.split
+        return split.verified if split.protected and not split.is_empty and self.verdict.accepts else None
+
+    @property
     def decisive(self) -> TestRun:
         """The run that decides: with the protected changes if the tests accept the work only with them."""
         return self.whole if self.passes_only_with and self.whole is not None else self.verified
@@ -160,7 +167,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         changed = tuple(change.path for change in self.split.protected)
         if self.passes_only_with:
             tests = [change.path for change in self.split.protected if change.is_test]
-            code = f"changed_test_{tests[0]}" if tests else "protected_changes"
+            code = f"{CHANGED_TEST}{tests[0]}" if tests else PROTECTED_CHANGES
             files, passing, failing = few(changed), self.decisive.run_id, self.verified.run_id
             message = (
                 f"the tests pass only with the work's changes to protected files: {files} "
@@ -176,7 +183,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                     f"the work changed protected files: {files}; "
                     f"the tests pass without them (run {without}) and fail with them (run {whole})"
                 )
-            yield Doubt(code="protected_changes", message=message)
+            yield Doubt(code=PROTECTED_CHANGES, message=message)
         yield from self._doubts_about_the_proof()
         yield from self._more_doubts()
 

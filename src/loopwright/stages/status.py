@@ -103,11 +103,11 @@ class WorkflowView(msgspec.Struct, frozen=True):
         return not authorization_blockers(self.workflow, transition, self.standing)
 
     @property
-    def rejections(self) -> tuple[Blocker, ...]:
-        """Why a person rejected the next transition: shown when a person is asked again."""
+    def denials(self) -> tuple[Blocker, ...]:
+        """Why the next transition was rejected, or its approval is void: shown when a person is asked again."""
         transition = next_transition(self.workflow)
         blockers = authorization_blockers(self.workflow, transition, self.standing) if transition is not None else ()
-        return tuple(blocker for blocker in blockers if blocker.family is Family.APPROVAL_REJECTED)
+        return tuple(blocker for blocker in blockers if blocker.family is not Family.APPROVAL_MISSING)
 
     def document(self) -> dict[str, Any]:
         """The view for programs."""

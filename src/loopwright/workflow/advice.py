@@ -20,7 +20,7 @@ from loopwright.workflow.model import (
     Workflow,
 )
 from loopwright.workflow.stage import Stage
-from loopwright.workflow.standing import Standing, status_of, void_parts
+from loopwright.workflow.standing import Standing, status_of, why_void
 
 
 class EvidenceClaim(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     approval = workflow.approval(transition.key)
     is_consented = isinstance(approval, Approved) and approval.transition is transition
     # No command uses the last approval: if the delivery failed, a person approves again.
-    if is_consented and transition.target is not Stage.DONE and not void_parts(approval, standing):
+    if is_consented and transition.target is not Stage.DONE and not why_void(approval, standing):
         stage = transition.target.value
         return f"loopwright {stage} {slug}"
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
@@ -87,11 +87,12 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
     for name, usual in named.items():
         approval = workflow.approval(usual.key)
         transition = usual if isinstance(approval, NotRequested) else approval.transition
-        holds = isinstance(approval, Approved | UsedApproval) and not void_parts(approval, standing)
+        why = why_void(approval, standing)
         document[name] = {
-            "authorized": holds,
+            "authorized": isinstance(approval, Approved | UsedApproval) and not why,
             "approval_status": status_of(approval, standing),
             "transition": transition.value,
+            **({"why": why} if why else {}),
         }
     return document
 

@@ -58,9 +58,7 @@ class Family(Enum):
         "clarify_pressure_pass_incomplete", "no follow-up question has challenged an earlier answer yet", _CLARIFY,
     )
     SPEC = ("spec_", "{spec} can't be read: {problem}", "correct it; an older version is in {objects}")
-    APPROVAL_VOID = (
-        "approval_void_", "the approval of {transition} is void, because these parts changed: {changed}", _APPROVE,
-    )
+    APPROVAL_VOID = ("approval_void_", "the approval of {transition} is void, because {why}", _APPROVE)
     APPROVAL_MISSING = ("approval_missing_", "{transition} is not approved yet", _APPROVE)
     APPROVAL_REJECTED = ("approval_rejected_", "{by} rejected {transition}: {reason}", _APPROVE, _POLICY)
     ARCHITECT_REVIEW_INCOMPLETE = (

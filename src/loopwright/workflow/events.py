@@ -88,6 +88,8 @@ class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
     by: str
     rationale: str = ""
     seals: dict[str, str] = {}
+    # The version of the judging rules; 1 in old journals.
+    rules: int = 1
 
 
 class ApprovalRefused(_Event, frozen=True, kw_only=True, tag="approval.rejected"):

@@ -233,10 +233,13 @@ def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
     if isinstance(before, UsedApproval) and is_given_again(workflow, transition):
         # Renewed after a change under the work: the stage continues with the new content.
         approval: Approval = UsedApproval(
-            transition=transition, subject=event.subject, by=event.by, at=at, used_at=before.used_at
+            transition=transition, subject=event.subject, by=event.by, at=at, used_at=before.used_at, rules=event.rules
         )
     else:
-        approval = Approved(transition=transition, subject=event.subject, by=event.by, at=at, rationale=event.rationale)
+        approval = Approved(
+            transition=transition, subject=event.subject, by=event.by, at=at, rationale=event.rationale,
+            rules=event.rules,
+        )  # fmt: skip
     sealed = replace(workflow, seals=event.seals) if transition.key is Key.BUILD and event.seals else workflow
     return _with(sealed, transition.key, approval)
 
@@ -247,8 +250,9 @@ def _entered(workflow: Workflow, event: e.StageEntered, at: str) -> Workflow:
     used = workflow
     if isinstance(approval, Approved):
         kept = UsedApproval(
-            transition=approval.transition, subject=approval.subject, by=approval.by, at=approval.at, used_at=at
-        )
+            transition=approval.transition, subject=approval.subject, by=approval.by, at=approval.at, used_at=at,
+            rules=approval.rules,
+        )  # fmt: skip
         used = _with(workflow, transition.key, kept)
     moved = replace(used, at=_state(event), confirmed=transition)
     if transition.is_rollback:

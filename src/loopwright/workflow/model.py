@@ -121,6 +121,8 @@ class Approved(_Value, frozen=True, kw_only=True, tag="approved"):
     by: str
     at: str
     rationale: str = ""
+    # The version of the judging rules; 1 in old journals.
+    rules: int = 1
 
 
 class UsedApproval(_Value, frozen=True, kw_only=True, tag="used"):
@@ -131,6 +133,7 @@ class UsedApproval(_Value, frozen=True, kw_only=True, tag="used"):
     by: str
     at: str
     used_at: str
+    rules: int = 1
 
 
 class Rejected(_Value, frozen=True, kw_only=True, tag="rejected"):

@@ -22,7 +22,15 @@ from loopwright.workflow.model import Archived, Done, Key, Subject, Transition, 
 from loopwright.workflow.package import delta_of
 from loopwright.workflow.plan_gate import before_build, change_blockers, lacking, spec_conflicts
 from loopwright.workflow.stage import Stage
-from loopwright.workflow.standing import Readiness, Standing, moved_approvals, rejections, split, void_approval
+from loopwright.workflow.standing import (
+    Readiness,
+    Standing,
+    moved_approvals,
+    parts_changed,
+    rejections,
+    split,
+    void_approval,
+)
 from loopwright.workflow.verification import RULES
 
 
@@ -38,7 +46,7 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
         Transition.REVIEW_PLAN: spec,
         Transition.REVIEW_CLARIFY: spec,
     }
-    so_far = Standing(Readiness(), subjects)
+    so_far = Standing(Readiness(), subjects, is_finished=isinstance(workflow.at, Done | Archived))
     plan_blockers, moved = tuple(before_build(workflow, facts)), moved_approvals(workflow, so_far, Key.BUILD)
     rejected = partial(rejections, workflow, subjects)
     for_everyone, for_policy = split(
@@ -64,7 +72,7 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
             archive=tuple(before_archive(workflow, facts)),
         )
     )
-    return Standing(for_everyone, subjects, for_policy)
+    return replace(so_far, readiness=for_everyone, for_a_person=for_policy)
 
 
 def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -233,7 +241,7 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         name: digest for name, digest in approval.subject.parts.items() if name.startswith(DELTA_PART)
     }
     if changed := Subject(parts=facts.delta_parts).changed_since(Subject(parts=accepted)):
-        void = void_approval(workflow, approval.transition, ", ".join(changed[:5]))
+        void = void_approval(workflow, approval.transition, parts_changed(changed))
         yield replace(void, next="restore it, or confirm it: " + _FIT.format(slug=workflow.slug))
 
 

@@ -24,7 +24,8 @@ from loopwright.workflow.model import (
     Transition,
     Workflow,
 )
-from loopwright.workflow.standing import authorization_blockers, void_parts
+from loopwright.workflow.standing import authorization_blockers, why_void
+from loopwright.workflow.verification import RULES
 
 __all__ = ["Accepted", "Deliver", "Effect", "Refused", "decide", "evolve"]
 
@@ -111,7 +112,7 @@ def _requested(workflow: Workflow, command: c.RequestApproval) -> Decision:
     approval = workflow.approval(transition.key)
     if workflow.stage is not transition.origin or command.standing.readiness.before(transition.target):
         return Accepted(())
-    if isinstance(approval, Approved) and not void_parts(approval, command.standing):
+    if isinstance(approval, Approved) and not why_void(approval, command.standing):
         return Accepted(())
     if isinstance(approval, Requested) and approval.transition is transition:
         return Accepted(())
@@ -134,6 +135,7 @@ def _approved(workflow: Workflow, command: c.Approve) -> Decision:
         by=command.by,
         rationale=command.rationale,
         seals=command.seals,
+        rules=RULES,
     )
     # The last approval takes effect at once: no further command is needed.
     return Accepted((given,), (Deliver(),) if transition is Transition.REVIEW_DONE else ())
@@ -142,7 +144,7 @@ def _approved(workflow: Workflow, command: c.Approve) -> Decision:
 def _is_renewal(workflow: Workflow, command: c.Approve) -> bool:
     """Whether this approves again what changed under the work."""
     before = workflow.approval(command.transition.key)
-    return is_given_again(workflow, command.transition) and bool(void_parts(before, command.standing))
+    return is_given_again(workflow, command.transition) and bool(why_void(before, command.standing))
 
 
 def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:

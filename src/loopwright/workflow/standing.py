@@ -22,6 +22,7 @@ from loopwright.workflow.model import (
     Workflow,
 )
 from loopwright.workflow.stage import Stage
+from loopwright.workflow.verification import RULES
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +47,8 @@ class Standing(msgspec.Struct, frozen=True):
     subjects: dict[Transition, Subject]
     # Blockers that stop a policy and no person, by gate.
     for_a_person: Readiness = Readiness()
+    # Nothing is judged any more, so approvals by older rules stay valid.
+    is_finished: bool = False
 
     def subject(self, transition: Transition) -> Subject:
         """What an approval of this transition would cover now."""
@@ -95,16 +98,26 @@ def rejections(workflow: Workflow, subjects: dict[Transition, Subject], stage: S
     return (replace(rejected, next=f"loopwright build {workflow.slug}") if stage is Stage.BUILD else rejected,)
 
 
-def void_parts(approval: Approval, standing: Standing) -> tuple[str, ...]:
-    """The parts that changed since the approval; empty if it is valid or was never given."""
+def why_void(approval: Approval, standing: Standing) -> str:
+    """Why an approval is void; empty if it is valid or was never given."""
     if not isinstance(approval, Approved | UsedApproval):
-        return ()
-    return standing.subject(approval.transition).changed_since(approval.subject)
+        return ""
+    # An approved spec stays approved after planning has begun: no rules judge it.
+    is_open = isinstance(approval, Approved) or approval.transition.key in (Key.BUILD, Key.REVIEW)
+    if approval.rules != RULES and is_open and not standing.is_finished:
+        return "the judging rules changed"
+    changed = standing.subject(approval.transition).changed_since(approval.subject)
+    return parts_changed(changed) if changed else ""
+
+
+def parts_changed(changed: tuple[str, ...]) -> str:
+    """The parts that make an approval void, in a sentence."""
+    return f"these parts changed: {few(changed)}"
 
 
 def status_of(approval: Approval, standing: Standing) -> str:
     """The status of an approval in the contract's terms."""
-    if void_parts(approval, standing):
+    if why_void(approval, standing):
         return "void"
     return "approved" if isinstance(approval, UsedApproval) else str(msgspec.to_builtins(approval)["type"])
 
@@ -118,21 +131,21 @@ def authorization_blockers(workflow: Workflow, transition: Transition, standing:
         return (blocker(Family.APPROVAL_REJECTED, key.value, by=approval.by, reason=approval.reason, **named),)
     if not isinstance(approval, Approved) or approval.transition is not transition:
         return (blocker(Family.APPROVAL_MISSING, key.value, **named),)
-    if changed := void_parts(approval, standing):
-        return (void_approval(workflow, transition, few(changed)),)
+    if why := why_void(approval, standing):
+        return (void_approval(workflow, transition, why),)
     return ()
 
 
 def moved_approvals(workflow: Workflow, standing: Standing, *keys: Key) -> tuple[Blocker, ...]:
-    """Used approvals whose subject changed under the work."""
+    """Used approvals that became void under the work."""
     approvals = [approval for key in keys if isinstance(approval := workflow.approval(key), UsedApproval)]
-    changes = [(approval.transition, void_parts(approval, standing)) for approval in approvals]
-    return tuple(void_approval(workflow, transition, few(changed)) for transition, changed in changes if changed)
+    reasons = [(approval.transition, why_void(approval, standing)) for approval in approvals]
+    return tuple(void_approval(workflow, transition, why) for transition, why in reasons if why)
 
 
-def void_approval(workflow: Workflow, transition: Transition, changed: str) -> Blocker:
-    """The blocker for an approval that is void because of these changed parts."""
-    return blocker(Family.APPROVAL_VOID, transition.key.value, changed=changed, **_named(workflow, transition))
+def void_approval(workflow: Workflow, transition: Transition, why: str) -> Blocker:
+    """The blocker for an approval that is void."""
+    return blocker(Family.APPROVAL_VOID, transition.key.value, why=why, **_named(workflow, transition))
 
 
 def _named(workflow: Workflow, transition: Transition) -> dict[str, str]:

@@ -174,12 +174,18 @@ def answer_command(
 
 @command_with_examples("""
   loopwright loop accept LOOP --reason "the test was wrong, the new one is right"
+  loopwright loop accept LOOP --without-protected     leaves out changes to protected files
 """)
 @click.argument("loop")
 @click.option("--reason", default="", help="Why you accept the work; is recorded. Default: the list of doubts.")
+@click.option(
+    "--without-protected", is_flag=True, help="Leave out protected changes. The tests must pass without them."
+)
 @_at_revision
 @in_loop
-def accept_command(context: Context, loop_id: str, reason: str, revision: int | None, as_json: bool) -> None:
+def accept_command(
+    context: Context, loop_id: str, reason: str, without_protected: bool, revision: int | None, as_json: bool
+) -> None:
     """Accept work that nothing proves, and complete the loop. Your name is recorded. For people only."""
-    accepted = accept(context, loop_id, reason=reason, revision=revision)
+    accepted = accept(context, loop_id, reason=reason, without_protected=without_protected, revision=revision)
     echo_status(context, accepted, as_json=as_json)

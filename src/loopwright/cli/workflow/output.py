@@ -31,7 +31,7 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
     put(", approved" if view.is_approved else f", {view.stage_status}")
     if whole:
         _echo_path(stage)
-    for blocker in (*view.blockers, *view.rejections):
+    for blocker in (*view.blockers, *view.denials):
         echo(f"  ✗ {blocker.message}  ", nl=False)
         put(blocker.code, dim=True)
     review = view.workflow.review

@@ -61,6 +61,7 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
         proof=accepted.proof if accepted is not None else "",
         notes=(*_NO_TESTS[: context.project.has_no_tests], *(accepted.notes if accepted is not None else ())),
         unfixed=unfixed,
+        without_protected=accepted.without_protected if accepted is not None else None,
     )
     return validation, judged.decisive.gaps
 

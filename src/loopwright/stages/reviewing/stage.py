@@ -32,9 +32,10 @@ from loopwright.workflow.build_gate import tests_sentence, unreached_sentence
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Building, Reviewing, Transition, Workflow
+from loopwright.workflow.model import Building, Key, Reviewing, Transition
 from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.stage import Stage
+from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Opened, Snapshot
 from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
@@ -58,7 +59,7 @@ def review_change(
     with workflows_of(context).changing(slug) as opened:
         _enter(opened)
         snapshot, kept = opened.snapshot(), kept_answers(opened)
-    if request.verdict is None and (review := verdict_of_person(snapshot.workflow)) is not None:
+    if request.verdict is None and (review := verdict_of_person(snapshot)) is not None:
         return _keep_verdict(context, request, snapshot, review, tell)
     verified = require_verified(snapshot.workflow)
     session = ReviewSession(
@@ -75,17 +76,19 @@ def review_change(
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:
         # A person may have given a verdict while an agent worked.
-        if judgment.is_by_person or verdict_of_person(opened.workflow) is None:
+        if judgment.is_by_person or verdict_of_person(opened.snapshot()) is None:
             record_review(session, opened, verified, judgment, outcome)
         after = opened.snapshot()
     return view_of(context, after)
 
 
-def verdict_of_person(workflow: Workflow) -> Review | None:
-    """The verdict of a person on the current work, if there is one: only a person can replace it."""
-    review, verified = workflow.review, workflow.verification
-    is_current = review is not None and verified is not None and review.tree == verified.tree
-    return review if review is not None and is_current and review.is_by_person else None
+def verdict_of_person(snapshot: Snapshot) -> Review | None:
+    """The verdict of a person on the current work: only a person can replace it, unless an approval became void."""
+    review, verified = snapshot.workflow.review, snapshot.workflow.verification
+    if review is None or verified is None or review.tree != verified.tree or not review.is_by_person:
+        return None
+    is_void = review.verdict == "approve" and moved_approvals(snapshot.workflow, snapshot.standing, Key.PLAN, Key.BUILD)
+    return None if is_void else review
 
 
 def _keep_verdict(

@@ -9,6 +9,9 @@ from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Mode
+from loopwright.loop.own_work import hand_over
+from loopwright.loop.rules import decide
+from loopwright.loop.work_files import note_tree
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import NO_LIMITS, LoopRequest
 from loopwright.stages.loop_control import answer_decision as answer
@@ -67,12 +70,23 @@ def complete(context: Context, loop_id: str, *, reason: str, revision: int | Non
     return _apply(context, loop_id, c.Finish(forced=required_text(context, "the reason", reason)), revision)
 
 
-def accept(context: Context, loop_id: str, *, reason: str = "", revision: int | None = None) -> Loop:
-    """Accept work that nothing proves; person and reason are recorded."""
+def accept(
+    context: Context, loop_id: str, *, reason: str = "", without_protected: bool = False, revision: int | None = None
+) -> Loop:
+    """Accept work that nothing proves, with its protected changes or without them; person and reason are recorded."""
     require_person(context.environment, "loop accept")
     require_own_words(reason)
     text = required_text(context, "the reason", reason) if reason else ""
-    return _apply(context, loop_id, c.Accept(by=actor(), reason=text), revision)
+    command, loops = c.Accept(by=actor(), reason=text, without_protected=without_protected), loops_of(context)
+    with loops.changing(loop_id, revision=revision) as opened:
+        loop, progress = opened.loop, loops.paths(loop_id).progress
+        reduced = loop.validation.without_protected
+        tree = reduced if without_protected else loop.tree
+        if tree is not None and reduced is not None and isinstance(decide(loop, command), c.Accepted):
+            # The patch comes first, so that a completed loop offers no other. An earlier try may have died after this.
+            hand_over(tree, progress, context.project)
+            note_tree(progress, tree)
+        return opened.apply(command, actor())
 
 
 def is_held(loop: Loop) -> bool:
