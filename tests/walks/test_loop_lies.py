@@ -115,3 +115,25 @@ def test_a_product_that_turns_the_failure_of_a_script_into_0_does_not_complete_a
     done, document = lied(written(**{"calc.py": f"{head}{product}"}), SCRIPT, files=files)
     assert done.exit_code == code, done.stdout
     assert [hold["code"] for hold in document["loopwright"]["holds"]] == (["vacuous_tests"] if code else [])
+
+
+EXPECTS_1 = "sed -i 's/double(0), 0/double(0), 1/' tests/test_calc.py"
+ONE_FOR_0 = "def double(n):\n    return n + n or 1"
+
+
+def test_a_hold_for_a_changed_test_names_the_tests_that_fail_in_their_old_version(lied, loops):
+    zeros = "".join(f"    def test_zero_{n}(self):\n        self.assertEqual(double(0), 0)\n\n" for n in range(6))
+    files = {**FILES, "tests/test_calc.py": f"{TESTS}{zeros}    def test_same(self):\n        pass\n"}
+    work = f"{written(**{'calc.py': ONE_FOR_0})}\n{EXPECTS_1}"
+    done, document = lied(work, f"{UNITTEST} tests.test_calc", files=files)
+    assert done.exit_code == 14, done.stdout
+    (hold,) = document["loopwright"]["holds"]
+    assert hold["code"] == "changed_test_tests/test_calc.py"
+    named = "tests that fail without the changes to protected files: tests/test_calc.py::"
+    assert named in hold["message"]
+    assert hold["message"].count("::test_zero") == 5
+    assert " and 2 more" in hold["message"]
+    shown = " ".join(loops.run("show", document["loop_id"]).stdout.split())
+    assert "passed only with changes to protected files: 10 of 10" in shown
+    proof = document["loopwright"]["proof"]
+    assert f"2 tests failed before and pass now; 1 of 8 earlier tests still pass; {named}" in proof
