@@ -26,5 +26,5 @@ ALL = Command(command="all")
     ],
 )
 def test_a_file_that_no_pattern_names_is_judged_by_all_commands(commands, files, judging):
-    context = SimpleNamespace(project=SimpleNamespace(test_commands=commands))
+    context = SimpleNamespace(project=SimpleNamespace(test_commands=commands, has_no_tests=False))
     assert commands_for(context, files) == judging

@@ -18,6 +18,7 @@ from tests.walks.workflow_kit import PYTEST
 
 from loopwright.loop import events as e
 from loopwright.loop import log
+from loopwright.redaction.examples import expand
 
 TESTS = f"{PYTEST} --junitxml=junit.xml"
 # The same verdict and report in a twentieth of the time; one walk uses pytest itself.
@@ -280,27 +281,26 @@ def test_a_loop_with_an_unknown_tool_loads_and_fails_when_it_runs(ready):
     assert "qwen" in done.stdout
 
 
-def test_a_secret_in_the_work_is_never_kept(ready):
-    from loopwright.redaction.examples import expand
-
+@pytest.mark.parametrize(
+    "writes",
+    [
+        "printf 'key = \"%s%s\"' ghp_ {rest} > key.py",
+        'python3 -c \'import zipfile; zipfile.ZipFile("keys.zip", "w").writestr("key", "ghp_" + "{rest}")\'',
+    ],
+    ids=["source", "an archive without compression"],
+)
+def test_a_secret_in_the_work_is_never_kept(ready, writes):
     token = expand("ghp_<alnum:36>", 5)
-    project = ready([{"role": "builder", "run": f"{FIXED}; echo 'key = \"{token}\"' > key.py"}])
-    project.write(
-        ".loopwright/turns.yaml",
-        yaml.safe_dump(
-            {"turns": [{"role": "builder", "run": f"{FIXED}; printf 'key = \"%s%s\"' ghp_ {token[4:]} > key.py"}]}
-        ),
-    )
+    project = ready([{"role": "builder", "run": f"{FIXED}; {writes.format(rest=token[4:])}"}])
     loop_id = new(project, "--task", "t")
     start(project, loop_id, code=11)
     assert [hold["code"] for hold in shown(project, loop_id)["loopwright"]["holds"]] == ["secret_leak"]
-    kept = b"".join(path.read_bytes() for path in (project.own / "loops").rglob("*") if path.is_file())
-    assert token.encode() not in kept
+    kept = [path for path in (project.own / "loops").rglob("*") if path.is_file()]
+    assert not any(token.encode() in path.read_bytes() for path in kept)
+    assert not any(path.suffix == ".patch" for path in kept), "a patch compresses a binary file"
 
 
 def test_a_test_run_that_leaks_a_secret_never_passes_with_any_exit_code(ready):
-    from loopwright.redaction.examples import expand
-
     token = expand("ghp_<alnum:36>", 6)
     project = ready([{"role": "builder", "run": FIXED}])
     project.write("leak.sh", f"printf '%s%s\\n' ghp_ {token[4:]}\n")

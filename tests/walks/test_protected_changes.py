@@ -233,12 +233,14 @@ def test_a_changed_doctest_is_a_changed_test(project, built):
     assert list(blockers(project, "review")) == ["changed_test_hello.py"]
     (requirement,) = status(project)["requirements"]
     assert requirement["proof"] == "only with changed tests, which a person must sign: hello.py"
+    assert status(project)["cost"]["verified_requirements"] == 0
     assert "stands for your own words" in project.run("sign", "greet", "--protected", "--note", "…").stderr
     ok(project, "sign", "greet", "--protected", "--note", "as the spec says")
     assert blockers(project, "review") == {}
     (requirement,) = status(project)["requirements"]
     assert requirement["grade"] == "person"
     assert "signed the changed tests hello.py; with them, " in requirement["proof"]
+    assert status(project)["cost"]["verified_requirements"] == 1
 
 
 def test_a_document_that_decides_a_test_is_a_changed_test(project, built):

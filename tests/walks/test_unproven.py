@@ -48,8 +48,12 @@ def test_a_requirement_whose_check_passed_before_is_unproven_until_a_person_sign
     found = blockers(project, "review")
     assert list(found) == ["unproven_requirement_REQ-1"]
     assert "Greeting by name" in found["unproven_requirement_REQ-1"]["message"]
+    cost = status(project)["cost"]
+    assert (cost["verified_requirements"], cost["usd_per_verified_requirement"]) == (0, None)
+    assert "per verified requirement" not in project.run("status", "greet").stdout
     ok(project, "sign", "greet", "REQ-1", "--note", "I tried it")
     assert blockers(project, "review") == {}
+    assert status(project)["cost"]["verified_requirements"] == 1
     audit = json.loads((project.own / "workflows" / "greet" / "build-support" / "completion-audit.json").read_text())
     (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
     assert line["grade"] == "person"

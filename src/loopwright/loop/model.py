@@ -34,8 +34,7 @@ class Action(StrEnum):
 
 # The hold of a loop whose tests pass although a task failed.
 TASK_FAILED = "task_failed"
-# Each of these is an iteration; the other two are bookkeeping.
-ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})
+ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})  # the other two actions are bookkeeping
 
 
 class TaskKind(StrEnum):
@@ -187,6 +186,7 @@ class Validation(_Value, frozen=True, kw_only=True):
     results: tuple[TestResult, ...] = ()
     coverage: float | None = None
     passed: bool = False
+    needs_protected: bool = False  # whether they pass only with the changes to protected files
     last_run_at: str | None = None
     run_id: str | None = None
     doubts: tuple[Doubt, ...] = ()

@@ -8,9 +8,7 @@ from __future__ import annotations
 from loopwright.agents.failover import takeover_sentence
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, TaskKind, Validation
-from loopwright.wording.catalogue import ENGLISH, Catalogue
-
-_MOST_NAMES = 5
+from loopwright.wording.catalogue import ENGLISH, Catalogue, few
 
 
 def sentence(event: e.Event, catalogue: Catalogue = ENGLISH) -> str:
@@ -76,11 +74,11 @@ def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PL
         case e.TaskRemoved(task_id=task_id):
             return message("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
-            return message("new order of tasks: {ids}", ids=_named(ids, catalogue))
+            return message("new order of tasks: {ids}", ids=few(ids, catalogue=catalogue))
         case e.SkillStateTaken():
             return message("another tool changed the worker's fields of the state file")
         case e.OutsideKeysTaken(extra=extra):
-            named = _named(tuple(extra), catalogue) or message("none any more")
+            named = few(tuple(extra), catalogue=catalogue) or message("none any more")
             return message("another tool's keys are kept: {extra}", extra=named)
         case e.LoopRestored(source=source):
             return message("its log was lost; it is rebuilt from {source}", source=catalogue.translate(source))
@@ -105,7 +103,7 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
             return message("{action} is done", action=action)
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
             ended = message("task {task_id} {ended}", task_id=task_id, ended=catalogue.text(_TASK_ENDS[status]))
-            return ended + (message(", changed: {files}", files=_named(files, catalogue)) if files else "")
+            return ended + (message(", changed: {files}", files=few(files, catalogue=catalogue)) if files else "")
         case e.WorkKept(tree=tree):
             return message("the work is kept as tree {tree}", tree=tree.tree[:12])
         case e.WorkDropped(tree=tree):
@@ -188,9 +186,11 @@ def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> s
     ran = message("{good} of {count}", **facts) if validation.passed else message("{good} of {count} passed", **facts)
     if validation.coverage is not None:
         ran += message(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
+    if validation.passed and validation.needs_protected:
+        return message("passed only with changes to protected files: {ran}", ran=ran)
     if validation.passed:
         return message("passed: {ran}", ran=ran)
-    failing = _named(tuple(catalogue.translate(name) for name in validation.failed_tests), catalogue)
+    failing = few(tuple(catalogue.translate(name) for name in validation.failed_tests), catalogue=catalogue)
     return message("failed: {ran}", ran=ran) + (message("; failing: {failing}", failing=failing) if failing else "")
 
 
@@ -216,8 +216,3 @@ def _spent_text(spent: Spent, catalogue: Catalogue) -> str:
     turns = message("{turns} turns", turns=spent.turns) if spent.turns != 1 else message("{turns} turn", turns=1)
     tokens = message("{tokens} tokens", tokens=f"{spent.tokens:,}")
     return f"{usd}, {tokens}, {spent.wall_s:.1f} s" + (f", {turns}" if spent.turns else "")
-
-
-def _named(names: tuple[str, ...], catalogue: Catalogue) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (catalogue.message(" and {more} more", more=more) if more > 0 else "")

@@ -14,8 +14,8 @@ from loopwright.loop.model import Tree
 from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
+from loopwright.wording.catalogue import few
 
-_MOST_NAMES = 20
 _WEAKENED = "also passes with a changed expectation now, and did not before your work"
 _SENTENCES = {
     Problem.TESTS_BROKEN: "passed before your work and does not pass now",
@@ -101,8 +101,15 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def proof(self) -> str:
-        """What the deciding run proves, in a sentence; empty if there is nothing to say."""
-        return (self.with_protected if self.passes_only_with and self.with_protected else self.verdict).sentence
+        """What the tests prove without the protected changes, in a sentence; empty if there is nothing to say."""
+        return "; ".join(filter(None, (self.verdict.sentence, self._failing_without)))
+
+    @property
+    def _failing_without(self) -> str:
+        """The tests that fail without the protected changes, if the tests accept the work only with them."""
+        failing = self.verdict.problems.values() if self.passes_only_with else ()
+        names = tuple(dict.fromkeys(test for tests in failing for test in tests))
+        return f"tests that fail without the changes to protected files: {few(names)}" if names else ""
 
     @property
     def results(self) -> tuple[TestResult, ...]:
@@ -173,7 +180,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 f"the tests pass only with the work's changes to protected files: {files} "
                 f"(run {passing} passes with them, run {failing} fails without them)"
             )
-            yield Doubt(code=code, message=message)
+            yield Doubt(code=code, message="; ".join(filter(None, (message, self._failing_without))))
             return
         if self.whole is not None and self.with_protected is not None:
             files, without, whole = few(changed), self.verified.run_id, self.whole.run_id
@@ -241,13 +248,7 @@ def known_failures(unfixed: tuple[str, ...]) -> Doubt:
     return Doubt(code="known_failures", message=message)
 
 
-def few(names: tuple[str, ...]) -> str:
-    """The first names, and the number of the others."""
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
-
-
 def problem_sentences(verdict: CommandVerdict) -> Iterator[str]:
     """Each problem of a verdict in a sentence, with its tests."""
     for problem, tests in verdict.problems.items():
-        yield f"{few(tests)} {_SENTENCES[problem]}" if tests else _SENTENCES[problem]
+        yield f"{few(tests, most=20)} {_SENTENCES[problem]}" if tests else _SENTENCES[problem]

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from loopwright.kernel.files import shown
 from loopwright.sandbox.port import Sandbox
+from loopwright.wording.catalogue import few
 from loopwright.workspace.names import STATE_FOLDERS
 
 # A checkout with more files is not compared, because that would slow every turn down.
 _MOST_FILES = 50_000
-_NAMED = 5
 _KEPT = 100
 # Caches and histories of programs.
 _CACHES = (
@@ -64,11 +64,9 @@ def outside_notes(written: tuple[str, ...]) -> tuple[str, ...]:
     """A line for a person; empty if no file was written."""
     if not written:
         return ()
-    named = ", ".join(written[:_NAMED])
-    more = f" and {len(written) - _NAMED} more" if len(written) > _NAMED else ""
     if written[0].startswith("~/"):
-        return (f"the agent wrote files outside its sandbox: {named}{more}; they are not kept",)
-    return (f"your checkout changed during a turn without confinement: {named}{more}",)
+        return (f"the agent wrote files outside its sandbox: {few(written)}; they are not kept",)
+    return (f"your checkout changed during a turn without confinement: {few(written)}",)
 
 
 def _files(top: Path, names: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:

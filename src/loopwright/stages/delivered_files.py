@@ -28,6 +28,7 @@ from loopwright.kernel.beneath import (
 )
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, shown
+from loopwright.wording.catalogue import few
 from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, state_of
 
 APPLY = ("--binary", "--whitespace=nowarn", "-")
@@ -102,8 +103,9 @@ class UnfinishedDelivery(msgspec.Struct, frozen=True):
 
     def sentence(self) -> str:
         """What happened, for a person."""
-        text = f"these files were changed meanwhile: {_few(self.changed)}"
-        return f"{text}; these could not be restored: {_few(self.not_restored)}" if self.not_restored else text
+        changed, left = (few(tuple(map(shown, paths))) for paths in (self.changed, self.not_restored))
+        text = f"these files were changed meanwhile: {changed}"
+        return f"{text}; these could not be restored: {left}" if left else text
 
 
 def carry_out(project: Path, objects: Path, plan: DeliveryPlan) -> UnfinishedDelivery | None:
@@ -149,10 +151,6 @@ def _is_written(project: Path, path: str, entry: FileEntry | LinkEntry) -> bool:
     except InTheWay:
         return False
     return True
-
-
-def _few(paths: tuple[str, ...]) -> str:
-    return ", ".join(shown(path) for path in paths[:5])
 
 
 def digest_of(project: Path, path: str) -> str:

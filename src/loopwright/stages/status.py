@@ -68,7 +68,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
     blockers: tuple[Blocker, ...]
     next: str
     stage_status: str
-    # The cost of agents, as far as they reported it, and the number of requirements with a passed check.
+    # The cost of agents, as far as they reported it, and the number of requirements that are proven or signed.
     usd: float
     tokens: int
     turns: int
@@ -155,7 +155,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
     workflow, facts, standing = snapshot.workflow, snapshot.facts, snapshot.standing
     loops = loops_for(context, workflow)
     spent = spent_on(workflow, loops)
-    requirements = _requirements(workflow, facts)
+    requirements = _requirements(as_if_signed(workflow), facts)
     return WorkflowView(
         workflow=workflow,
         standing=standing,
@@ -166,7 +166,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         usd=spent.usd,
         tokens=spent.tokens,
         turns=spent.turns,
-        verified=sum(line.status == "covered" for line in requirements),
+        verified=sum(bool(line.grade) for line in _requirements(workflow, facts)),
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
         takeovers=takeovers_of(workflow, loops),
@@ -251,7 +251,7 @@ def _requirements(workflow: Workflow, facts: Facts) -> tuple[AuditLine, ...]:
     """Each requirement with what proves it."""
     if workflow.verification is None or not isinstance(facts.slices, Slices):
         return ()
-    return audited(as_if_signed(workflow), facts).requirements
+    return audited(workflow, facts).requirements
 
 
 def _review(review: Review | None) -> dict[str, Any] | None:

@@ -152,6 +152,12 @@ def _with_the_rest(table: Mapping[str, str]) -> dict[str, str]:
 ENGLISH = Catalogue({})
 
 
+def few(names: tuple[str, ...], count: int | None = None, *, most: int = 5, catalogue: Catalogue = ENGLISH) -> str:
+    """The first of these names, and the number of the others; `count` is the number of all if these are only some."""
+    more = (len(names) if count is None else count) - most
+    return ", ".join(names[:most]) + (catalogue.message(" and {more} more", more=more) if more > 0 else "")
+
+
 @cache
 def catalogue_of(language: Language) -> Catalogue:
     """The language's catalogue; English needs no file."""

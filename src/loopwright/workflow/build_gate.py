@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from loopwright.wording.catalogue import few
 from loopwright.workflow.audit import audited, check_digest
 from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents.page import Value
@@ -14,7 +15,6 @@ from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.standing import few
 from loopwright.workflow.verification import RULES, Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}

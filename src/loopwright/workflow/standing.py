@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.wording.catalogue import few
 from loopwright.workflow.blockers import Blocker, Family, Stops, blocker
 from loopwright.workflow.model import (
     FORWARD,
@@ -155,9 +156,3 @@ def _named(workflow: Workflow, transition: Transition) -> dict[str, str]:
         "origin": transition.origin.value,
         "target": transition.target.value,
     }
-
-
-def few(names: tuple[str, ...], count: int | None = None) -> str:
-    """The first of these names; `count` is the number of all, if `names` are only some."""
-    more = (len(names) if count is None else count) - 5
-    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")

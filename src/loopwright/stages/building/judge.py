@@ -39,7 +39,7 @@ from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, control_trees, split_work
 from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, result_of_step
-from loopwright.loop.work_verdict import WorkVerdict, few, problem_sentences
+from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
 from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
@@ -63,6 +63,7 @@ from loopwright.stages.building.judged import (
 )
 from loopwright.stages.building.judging_runs import JudgingRuns
 from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.wording.catalogue import few
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.scope_of_plan import scope_of_slices
 from loopwright.workflow.slices import Check
