@@ -176,10 +176,14 @@ def _execute(
         if draft.failure is None and not request.control:
             with stopping_on(cancellation):
                 keep_patch(folder, sandbox, tools.redactor, draft, staged)
-            for finding in draft.patch_findings:
-                emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
-            if any(finding.action is RuleAction.STOP for finding in draft.patch_findings):
-                raise leak("the change contains a secret", draft)
+            _report_secrets(tools, draft, emitter)
+
+
+def _report_secrets(tools: Tools, draft: EvidenceDraft, emitter: Emitter) -> None:
+    for finding in draft.patch_findings:
+        emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
+    if any(finding.action is RuleAction.STOP for finding in draft.patch_findings):
+        raise leak("the change contains a secret", draft)
 
 
 def _sandbox_name(request: RunRequest, folder: RunFolder) -> str:

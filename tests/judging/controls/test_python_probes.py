@@ -239,7 +239,8 @@ def test_unittest_names_tests_by_their_classes(tmp_path):
 def test_only_an_assertion_that_right_work_must_reach_has_lines():
     source = (
         b"import pytest\ndef test_a():\n    with pytest.raises(E):\n        assert f() == 1\n"
-        b"    try: g()\n    except E: pass\n    else:\n        if x:\n            assert False\n    assert (\n        g() == 2)\n"
+        b"    try: g()\n    except E: pass\n    else:\n        if x:\n            assert False\n"
+        b"    assert (\n        g() == 2)\n"
     )
     lines = probe_python("t.py", source, salt="ab").assertions
     assert lines == {"3:9": (3, 4), "4:8": (0, 0), "8:11": (8, 8), "10:4": (10, 11)}

@@ -277,8 +277,8 @@ class _ProbedFile:
         return None
 
     def _call(self, method: str, key: str, *altered: str) -> bytes:
-        forms = ", ".join(f"lambda: {text}" for text in altered)
-        return b"; %s.%s(%r, %s)" % (self._name.encode(), method.encode(), key, forms.encode())
+        forms = b", ".join(b"lambda: " + text.encode() for text in altered)
+        return b"; %s.%s(%r, %s)" % (self._name.encode(), method.encode(), key, forms)
 
     def _expects(self, call: ast.Call) -> int | None:
         return None if called_name(call) in self._local else arguments_before_call(call)
