@@ -96,7 +96,7 @@ def read(*records: str) -> Assertions:
         ("stop:4 failed", ["3:4 failed", "3:4:handled passed"], True),
         ("stop:4 failed", ["7:4 failed"], True),
         ("stop:8 failed", ["2:4 failed"], False),
-        # It failed outside of all assertions.
+        # It failed outside all assertions.
         ("stop:12 failed", [], False),
         ("end failed", [], False),
     ],
