@@ -114,7 +114,7 @@ def test_other_work_of_the_user_stays_and_conflicting_work_makes_the_delivery_a_
     (project.root / "other.txt").write_text("mine\n")
     (project.root / "hello.py").write_text("def greet(name):\n    return 'moin'\n")
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
-    assert "does not apply to the current files" in said
+    assert "files that changed since the build began (hello.py, other.txt)" in said
     assert "git merge loopwright/greet" in said
     assert "moin" in (project.root / "hello.py").read_text(), "the checkout is untouched"
     assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")

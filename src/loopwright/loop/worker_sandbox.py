@@ -20,7 +20,7 @@ from loopwright.redaction.redactor import Redactor
 from loopwright.runner.patch import in_binaries, write_screened
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.git_recorder import GitRecorder, with_git
-from loopwright.sandbox.model import FreshRequest
+from loopwright.sandbox.model import FreshRequest, RecordedRequest
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import random_name, stop_keeping
 from loopwright.sandbox.port import Sandbox, SandboxRequest
@@ -38,7 +38,7 @@ def with_work(now: FreshRequest, tree: Tree, progress: Path) -> SandboxRequest:
     return now.recorded(tree.commit, tree.tree, patch_path(progress, tree.patch_sha256))
 
 
-def base_sandbox(now: FreshRequest, tree: Tree, progress: Path) -> SandboxRequest:
+def base_sandbox(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
     """The project as it was when the loop began, with what was not committed then."""
     return now.recorded(tree.commit, tree.base_tree, start_path(progress, tree.base_tree))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loopwright.errors import GitFailed, LoopwrightError, SandboxCreateFailed, SandboxEscape
 from loopwright.evidence.model import BaseRecord
-from loopwright.evidence.trees import SECRET_FOLDERS, holds_secrets, load_base
+from loopwright.evidence.trees import NOT_SECRET, SECRET_FOLDERS, holds_secrets, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
@@ -105,18 +105,51 @@ def opened(
 
 def project_tree(request: FreshRequest, name: str, cancellation: Cancellation) -> str:
     """The tree that a sandbox of the project would have now. A clean project is not checked out for that."""
+    with _current_tree(request, name, cancellation) as (_, tree):
+        return tree
+
+
+def changed_since(recorded: RecordedRequest, name: str, cancellation: Cancellation) -> tuple[str, ...]:
+    """The files of the project that differ now from a recorded base, without Loopwright's own; "." if unknown."""
+    base = recorded.base
+    with _current_tree(recorded.now, name, cancellation) as (judge, tree):
+        if tree == base.tree:
+            return ()
+        if judge is None:
+            return (".",)
+        at_base = PrivateRepository(judge.git_dir, judge.work_tree, index=judge.git_dir / "base-index")
+        if not load_base(at_base, base, recorded.base_patch):
+            return (".",)
+        others = (*(f":(exclude,top){folder}" for folder in recorded.now.state_folders), *NOT_SECRET)
+        changed = judge.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", base.tree, tree, "--", ".", *others)
+        return tuple(shown(path) for path in changed.split(b"\0") if path)
+
+
+@contextmanager
+def _current_tree(
+    request: FreshRequest, name: str, cancellation: Cancellation
+) -> Iterator[tuple[PrivateRepository | None, str]]:
+    """For the block, the tree that a sandbox would have now, and the repository with its objects."""
     owned = claim(request.sandbox_root, request.project, name)
     try:
         with stopping_on(cancellation):
             repository, judge = _judge(request, owned.place, Notes())
-            with suppress(LoopwrightError, OSError):  # then the sandbox itself decides
-                if judge is not None and request.mode != Mode.COPY and why_impossible(request, repository) is None:
-                    head = repository.head if repository is not None else None
-                    if repository is not None and head is not None and why_unfit(request, judge, repository) is None:
-                        return head.tree
-            return _by_mode(request, owned.place, judge, repository, Notes())[1].base().tree
+            tree = _committed_tree(request, repository, judge)
+            yield judge, tree or _by_mode(request, owned.place, judge, repository, Notes())[1].base().tree
     finally:
         owned.close(keep=False)
+
+
+def _committed_tree(
+    request: FreshRequest, repository: UserRepository | None, judge: PrivateRepository | None
+) -> str | None:
+    """The tree of HEAD, if the project's files are exactly that."""
+    with suppress(LoopwrightError, OSError):  # then the sandbox itself decides
+        if judge is not None and request.mode != Mode.COPY and why_impossible(request, repository) is None:
+            head = repository.head if repository is not None else None
+            if repository is not None and head is not None and why_unfit(request, judge, repository) is None:
+                return head.tree
+    return None
 
 
 def _judge(

@@ -1,4 +1,4 @@
-"""Delivers a finished change: into the user's files if it applies to them, else as a branch.
+"""Delivers a finished change: into the user's files if they are as they were when it was judged, else as a branch.
 
 The plan for each file is durable before the first file changes, and the next command finishes a delivery that a crash
 interrupted. If a person changed a file meanwhile, the other files are restored. A half-applied tree does not stay.
@@ -18,6 +18,9 @@ from loopwright.kernel import codec, git
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import UserRepository
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.worker_sandbox import base_sandbox
+from loopwright.sandbox.open import changed_since
 from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context
 from loopwright.stages.delivered_files import (
@@ -33,6 +36,7 @@ from loopwright.stages.delivered_files import (
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
 from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, in_the_way, move_folder, state_of
+from loopwright.workflow.standing import few
 
 _PLAN = "delivery/plan.json"
 _DONE = "delivery/done.json"
@@ -58,20 +62,29 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
         return already
     repository = context.repository()
     is_wished = as_branch or context.settings.values.workflow.deliver == "branch"
-    why = None if is_wished else _in_place(context, workflow, work, repository)
+    why = None if is_wished else _unjudged(context, workflow, work) or _in_place(context, workflow, work, repository)
     if isinstance(why, Delivered):
         return why
     if repository is None:
         raise WorkflowRefused(
             "delivery_blocked",
-            f"there is no git repository for a branch{f', and the change does not apply: {why}' if why else ''}",
+            f"there is no git repository for a branch{f', and your checkout is unchanged: {why}' if why else ''}",
             next_command=_without_a_branch(context, workflow, why),
         )
-    delivered = _branch(workflow, work, repository, context.project)
+    delivered = _branch(context, workflow, work, repository, as_judged=why is not None)
     if why is None:
         return delivered
-    sentence = f"the change does not apply to the current files ({why}); {delivered.sentence}"
+    sentence = f"your checkout is unchanged, because {why}; {delivered.sentence}"
     return Delivered(delivered.delivery, sentence)
+
+
+def _unjudged(context: Context, workflow: Workflow, work: Built) -> str | None:
+    """Why no check has seen the tree that a delivery into the current files would make; None if the checks have."""
+    base = base_sandbox(context.sandbox_request(), work.tree, work.progress)
+    changed = changed_since(base, f"{workflow.slug}-done", Cancellation())
+    if not changed:
+        return None
+    return f"no check ran on the work with files that changed since the build began ({few(changed)})"
 
 
 def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> str:
@@ -227,8 +240,10 @@ def _carry_out(context: Context, slug: str, plan: DeliveryPlan) -> UnfinishedDel
     return stopped
 
 
-def _branch(workflow: Workflow, work: Built, repository: UserRepository, project: Path) -> Delivered:
-    """Create a branch with one commit on the build's base."""
+def _branch(
+    context: Context, workflow: Workflow, work: Built, repository: UserRepository, *, as_judged: bool
+) -> Delivered:
+    """Create a branch with one commit on the build's base; with `as_judged` of exactly the tree that was judged."""
     name = f"loopwright/{workflow.slug}"
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         maker = git.make_private(
@@ -239,15 +254,14 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
         start = work.tree.commit
         maker.run("read-tree", *([start] if start else ["--empty"]))
         # A project may be a folder of its repository. The rest of the repository stays unchanged.
-        below = _below(project, repository)
+        below = _below(context.project, repository)
         there = (f"--directory={below}", *APPLY) if below else APPLY
-        alone = not work.patch or maker.succeeds("apply", "--cached", *there, stdin=work.patch)
-        if not alone:
-            # The work depends on changes that were not committed when the build began.
-            maker.run("apply", "--cached", *APPLY, stdin=work.since_commit)
+        alone = maker.succeeds("apply", "--cached", *there, stdin=work.patch)
         tree = maker.run("write-tree").decode().strip()
-        if not alone and below:
-            tree = _put_below(maker, start, below, tree)
+        if not alone or (as_judged and work.patch != work.since_commit):
+            # The work was judged with changes that were not committed when the build began.
+            judged = _judged_tree(maker, work, below, context.layout.state_folders())
+            alone, tree = alone and tree == judged, judged
         parents = ("-p", start) if start else ()
         who = ("user.name=loopwright", "user.email=loopwright@localhost")
         message = f"{workflow.slug}\n\n{workflow.idea}"
@@ -260,9 +274,9 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
     rest = (
         ""
         if alone
-        else " (with the changes that were not committed when it was built, because the work depends on them)"
+        else " (with the changes that were not committed when it was built, because it was judged with them)"
     )
-    return Delivered(delivery, f"it is on the branch {name}{rest}: git merge {name}")
+    return Delivered(delivery, f"the work is on the branch {name}{rest}: git merge {name}")
 
 
 def _published(
@@ -287,10 +301,18 @@ def _below(project: Path, repository: UserRepository) -> str:
     return "" if place == "." else place
 
 
-def _put_below(maker: git.PrivateRepository, start: str | None, below: str, tree: str) -> str:
-    """The commit's tree with a folder replaced by another tree."""
-    maker.run("read-tree", *([start] if start else ["--empty"]))
-    maker.run("rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", below)
+def _judged_tree(maker: git.PrivateRepository, work: Built, below: str, own: tuple[str, ...]) -> str:
+    """The commit's tree with the project's files replaced by those that were judged; Loopwright's own files stay."""
+    start = [work.tree.commit] if work.tree.commit else ["--empty"]
+    maker.run("read-tree", *start)
+    keep = () if below else (f"--exclude={folder}/*" for folder in own)
+    maker.run("apply", "--cached", *keep, *APPLY, stdin=work.since_commit)
+    tree = maker.run("write-tree").decode().strip()
+    if not below:
+        return tree
+    maker.run("read-tree", *start)
+    kept = (f":(exclude){below}/{folder}" for folder in own)
+    maker.run("rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", below, *kept)
     maker.run("read-tree", f"--prefix={below}/", tree)
     return maker.run("write-tree").decode().strip()
 
