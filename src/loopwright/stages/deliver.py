@@ -33,10 +33,10 @@ from loopwright.stages.delivered_files import (
     obstacle,
     plan_moves,
 )
+from loopwright.wording.catalogue import few
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
 from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, in_the_way, move_folder, state_of
-from loopwright.workflow.standing import few
 
 _PLAN = "delivery/plan.json"
 _DONE = "delivery/done.json"
