@@ -362,3 +362,16 @@ def test_a_fifo_in_place_of_gits_rules_does_not_block(project, name, mode):
                 time.sleep(0.05)
     assert code == 0
     assert project.evidence("r")["changed_files"] == ["a"]
+
+
+def test_a_process_that_the_shell_started_before_is_left_alone(project, tmp_path):
+    project.plan({"id": "P-1", "commands": ["echo one"]}, {"id": "P-2", "commands": ["echo two"]}, run_id="r")
+    log = tmp_path / "log"
+    command = " ".join(project.command("run"))
+    # The shell becomes loopwright, so `tee` is a child of loopwright. It holds the output until it ends.
+    done = subprocess.run(
+        ["bash", "-c", f"exec {command} > >(tee {log})"], cwd=project.root, env=project.environment,
+        capture_output=True, text=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "P-2" in log.read_text()

@@ -15,6 +15,8 @@ from pathlib import Path
 _PROC = Path("/proc")
 KNOWS_DESCENDANTS = (_PROC / "self" / "stat").exists()
 _PR_SET_CHILD_SUBREAPER = 36
+# Children that are not Loopwright's: the shell that became this process started them, as in `> >(tee log)`.
+_inherited: set[int] = set()
 
 
 @cache
@@ -22,6 +24,7 @@ def adopt_orphans() -> bool:
     """Make this process the new parent of every orphan below it; True if the system supports that."""
     if not KNOWS_DESCENDANTS:
         return False
+    _inherited.update(_children(os.getpid()))
     return int(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
 
 
@@ -35,8 +38,8 @@ def exit_handle(pid: int) -> int | None:
 
 
 def own_children() -> list[int]:
-    """The direct children of this process, including adopted children and zombies."""
-    return _children(os.getpid())
+    """The direct children of this process, including adopted children and zombies, but no inherited children."""
+    return [pid for pid in _children(os.getpid()) if pid not in _inherited]
 
 
 def descendants(*pids: int) -> list[int]:
