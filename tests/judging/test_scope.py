@@ -56,6 +56,7 @@ def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
         has_folder=lambda folder: any(name.startswith(f"{folder}/") for name in BASE),
         is_installed={"requests"}.__contains__,
         is_judge_module={"expected", "test_core"}.__contains__,
+        is_product_module={"app", "flat", "space.core"}.__contains__,
         is_command=lambda name: False,
         has_kind={".py", ".txt", ".xml"}.__contains__,
         ignored=lambda path, rules, others: frozenset(rules.decode().split()).intersection({"core.py", "flat.py"}),
@@ -154,6 +155,30 @@ def test_a_file_is_work_free_or_protected(path, expected):
 )
 def test_a_module_that_shadows_an_importable_module_is_protected(path, expected):
     assert part(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "also", "expected"),
+    [
+        ("tests/flat.py", b"", {}, FilePart.PROTECTED),
+        ("tests/unit/flat.py", b"", {}, FilePart.PROTECTED),
+        ("tests/app.py", b"", {}, FilePart.PROTECTED),
+        ("tests/app/__init__.py", b"x = 1", {}, FilePart.PROTECTED),
+        ("tests/space/core.py", b"", {}, FilePart.PROTECTED),
+        # A folder for tests of the product, with its name.
+        ("tests/app/__init__.py", b"# tests\n", {}, FilePart.NEW_TEST),
+        ("tests/app/test_core.py", b"", {"tests/app/__init__.py": "100644"}, FilePart.NEW_TEST),
+        ("tests/app/helper.py", b"", {}, FilePart.NEW_TEST),
+        ("tests/app/helper.py", b"", {"tests/app/__init__.py": "100644"}, FilePart.PROTECTED),
+        ("tests/app/in/__init__.py", b"x = 1", {"tests/app/__init__.py": "100644"}, FilePart.NEW_TEST),
+        ("tests/unit/flat.py", b"", {"tests/unit/__init__.py": "100644"}, FilePart.NEW_TEST),
+        ("tests/core.py", b"", {}, FilePart.NEW_TEST),
+        ("tests/test_flat.py", b"", {}, FilePart.NEW_TEST),
+        ("tests/flat.txt", b"", {}, FilePart.NEW_TEST),
+    ],
+)
+def test_a_new_test_file_that_hides_the_product_is_protected(path, after, also, expected):
+    assert part(path, after, also=also) is expected
 
 
 def test_a_document_is_one_unless_a_plan_names_it_exactly():
