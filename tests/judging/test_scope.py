@@ -181,6 +181,13 @@ def test_a_new_test_file_that_hides_the_product_is_protected(path, after, also, 
     assert part(path, after, also=also) is expected
 
 
+def test_a_package_of_tests_from_which_python_imports_can_hide_the_product():
+    package = {"tests/new/__init__.py": "100644"}
+    assert part("tests/new/flat.py", b"", also=package) is FilePart.NEW_TEST
+    scope = replace(SCOPE, import_roots=frozenset({"tests/new"}))
+    assert part("tests/new/flat.py", b"", scope=scope, also=package) is FilePart.PROTECTED
+
+
 def test_a_document_is_one_unless_a_plan_names_it_exactly():
     change = FileChange("README.md", None, TreeEntry("100644", "0"))
     scope = WorkScope(source=("src/**",), docs=DOCS)
@@ -236,6 +243,9 @@ def test_the_folder_of_a_script_is_an_import_root_although_it_is_a_package(path,
         ("python pkg/check.py | grep ok > out/log.txt", "", {"", "pkg"}),
         ("cd pkg && python check.py", "", {"pkg"}),
         ("python -m unittest", "./pkg", {"pkg"}),
+        ("python -m unittest discover -v -s tests", "pkg", {"pkg", "pkg/tests"}),
+        ("python -m unittest discover tests", "", {"", "tests"}),
+        ("python -m unittest discover -s tests -t .", "", {""}),
         ("python run", "", {"", "run"}),
         ('PYTHONPATH="src/app:$PYTHONPATH" python -m pytest', "", {"", "src/app"}),
         ("python ../other/check.py; python /tmp/check.py", "", {""}),
