@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.flags import flags
+from loopwright.judging.flags import flags, flags_in_test
 
 
 def kinds(path, after, before=""):
@@ -42,6 +42,16 @@ def kinds(path, after, before=""):
         ("class A:\n    __eq__ = lambda s, o: 1\n", "alters_runtime"),
         ("class A:\n    def __eq__(self, o): return isinstance(o, int)\n", "alters_runtime"),
         ("import shutil\nshutil.os._exit(0)\n", "ends_process"),
+        ("import typing\ntyping.get_type_hints(A)\n", "runs_data"),
+        ("import inspect\ninspect.get_annotations(A, eval_str=True)\n", "runs_data"),
+        ("import inspect\ninspect.signature(f, eval_str=flag)\n", "runs_data"),
+        ("f.__doc__ = f.__doc__.replace('4', '2')\n", "changes_judge"),
+        ("f().__doc__ += x\n", "changes_judge"),
+        ("def f(): '>>> 1'\ng.__doc__ = f.__doc__\n", "changes_judge"),
+        ("f.__doc__ = '>>> 1'\n", "changes_judge"),
+        ("setattr(f, '__doc__', x)\n", "changes_judge"),
+        ("__test__ = {'a': x}\n", "changes_judge"),
+        ("__test__['a'] = x\n", "changes_judge"),
         ("from os import *\n_exit(0)\n", "ends_process"),
         ("type('A', (), {'__eq__': lambda s, o: True})\n", "alters_runtime"),
         ("type('A', (), dict(__eq__=lambda s, o: True))\n", "alters_runtime"),
@@ -73,6 +83,14 @@ def test_python_code_is_flagged(source, kind):
         "class A:\n    def __eq__(self, other): return isinstance(other, A)\n",
         "class A:\n    def __eq__(self, o): return isinstance(o, str) and o == self.x\n",
         "import os\nos.listdir(folder)\nfor name in os.environ: print(name)\n",
+        "import sys\nthis = sys.modules[__name__]\nthis.x = 1\nsys.modules[__name__ + '.moves'] = this\n",
+        "import sys, time\nx = sys.modules.get('json')\ny = dict(vars(time))\nz = time.__dict__['sleep']\n",
+        "import time\nsettings = {}\nsettings.update(vars(time))\nself.__dict__.update(begin=time.time())\n",
+        "import os\nglobals().update(a=1)\nos.environ['A'] = 'b'\ncode = f.__code__\n",
+        "import json as time\ndef f(time): time.x = 1\nf.__module__ = 'a'\n",
+        "import inspect\ninspect.signature(f, eval_str=False)\nclass TestClient:\n    __test__ = False\n",
+        "g.__doc__ = f.__doc__\nf.__doc__ = 'Twice x.'\nf.__doc__ = None\n",
+        "import ctypes\nctypes.windll.kernel32.Beep.argtypes = []\n",
     ],
 )
 def test_ordinary_python_code_is_not_flagged(source):
@@ -219,6 +237,35 @@ import sys; sys.breakpointhook = f
 import warnings; warnings.showwarning = f
 import doctest
 from hypothesis import given
+import sys; sys.modules["helper"] = x
+import sys; sys.modules.setdefault("helper", x)
+import sys; sys.modules.update(helper=x)
+import sys; sys.modules |= {"helper": x}
+import sys; del sys.modules["helper"]
+from sys import modules; modules["helper"] = x
+import sys; m = sys.modules; m["helper"] = x
+import sys, operator; operator.setitem(sys.modules, "helper", x)
+import sys; dict.update(sys.modules, helper=x)
+import sys; put(sys.modules)
+import time; time.perf_counter = f
+import time as t; t.perf_counter = f
+import time; clock = time; clock.perf_counter = f
+import time; vars(time).update(perf_counter=f)
+import time; vars(time)["perf_counter"] = f
+import time; names = vars(time); names["perf_counter"] = f
+import time; time.__dict__["perf_counter"] = f
+import time; time.__dict__ |= {"perf_counter": f}
+import time; getattr(time, "__dict__")["perf_counter"] = f
+import time; time.__setattr__("perf_counter", f)
+import time; object.__setattr__(time, "perf_counter", f)
+import time; put(time.__dict__)
+for time.perf_counter in [f]: pass\nimport time
+import time\nwith f() as time.perf_counter: pass
+import sys; sys.modules["time"].perf_counter = f
+import sys; setattr(sys.modules.get("time"), "perf_counter", f)
+import time; globals()["time"].perf_counter = f
+from json import JSONEncoder; JSONEncoder.default = f
+other.f.__globals__["limit"] = 3
 """
 JAVASCRIPT_SPELLINGS = r"""
 const p = process; p.exit(0)
@@ -283,6 +330,69 @@ Promise.prototype.then = f
 """
 
 
+def test_code_that_reads_frames_is_not_said_to_change_something():
+    (flag,) = flags("a.py", b"", b"import sys\ndef f(): return sys._getframe(1).f_lineno\n")
+    assert flag.sentence == "can see the code that runs it: sys._getframe"
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("test_a.py", "import unittest\nunittest.TestCase.assertEqual = f\n"),
+        ("test_a.py", "from unittest import TestCase as T\nclass A(T): pass\nT.assertEqual = f\n"),
+        ("test_a.py", "import unittest\nunittest.TestCase.assertEqual.__code__ = f.__code__\n"),
+        ("test_a.py", "import unittest\nclass A(unittest.TestCase): pass\nA.__bases__[0].assertEqual = f\n"),
+        ("test_a.py", "import unittest\nsetattr(unittest.TestCase, 'assertEqual', f)\n"),
+        ("test_a.py", "import unittest\nvars(unittest.util)['safe_repr'] = f\n"),
+        ("test_a.py", "import pytest\ntype(pytest.raises(E)).__exit__ = f\n"),
+        ("test_a.py", "import pytest\nkind = pytest.raises(E).__class__\nkind.__exit__ = f\n"),
+        ("test_a.py", "import pytest\npytest.MonkeyPatch().setattr(pytest, 'raises', f)\n"),
+        ("test_a.py", "import pytest\nm = pytest.MonkeyPatch()\nm.setattr('unittest.TestCase.run', f)\n"),
+        ("test_a.py", "from unittest import mock\nmock.patch('unittest.TestCase.assertEqual').start()\n"),
+        ("test_a.py", "import sys\nsys.modules['pytest'].raises = f\n"),
+        ("test_a.py", "import sys\nsys.modules['unittest'] = f\n"),
+        ("test_a.py", "import sys\nsys.modules.update(pytest=f)\n"),
+        ("test_a.py", "import builtins\nbuiltins.len = f\n"),
+        ("test_a.py", "import numpy as np\nnp.testing.assert_allclose = f\n"),
+        ("test_a.py", "pytest_plugins = ['tests.lax']\n"),
+        ("test_a.py", "def test_a(request): request.config.pluginmanager.register(f)\n"),
+        ("a.test.js", "const assert = require('assert'); assert.strictEqual = () => {}"),
+        ("a.test.mjs", "import assert from 'node:assert/strict'; assert.equal = () => {}"),
+        ("a.test.js", "Object.prototype.toString = f"),
+        ("a.test.js", "Object.defineProperty(Array.prototype, 'every', {})"),
+        ("a.test.js", "globalThis.it = f"),
+        ("a.test.ts", "import { expect } from 'vitest'; Object.assign(expect, { equal() {} })"),
+    ],
+)
+def test_a_new_test_that_changes_a_test_framework_is_flagged(path, source):
+    assert [flag.kind for flag in flags_in_test(path, source.encode())] == ["alters_runtime"]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("test_a.py", "import os, sys, pytest\nsys.settrace(f)\nos._exit(0)\nopen('tests/test_b.py')\n"),
+        ("test_a.py", "import time, app\napp.clock = f\ntime.sleep = f\nsys.stdout = f\n"),
+        ("test_a.py", "import sys\nsys.modules['heavy'] = f\n"),
+        ("test_a.py", "import builtins\nbuiltins.input = lambda: '3'\n"),
+        ("test_a.py", "import unittest\nunittest.TestCase.maxDiff = None\nunittest.util._MAX_LENGTH = 999\n"),
+        ("test_a.py", "import unittest\nclass A(unittest.TestCase):\n def setUp(self): self.__class__.x = 1\n"),
+        (
+            "test_a.py",
+            "from unittest import mock\nm = mock.Mock()\nm.f.return_value = 3\nmock.patch('app.x').start()\n",
+        ),
+        ("test_a.py", "import unittest\nloader = unittest.TestLoader()\nloader.testMethodPrefix = 'x'\n"),
+        ("test_a.py", "import pytest\ndef test_a(monkeypatch): monkeypatch.setattr(pytest, 'exit', f)\n"),
+        ("test_a.py", "pytest_plugins = ['pytester']\nnot python ("),
+        ("a.test.js", "Date.now = () => 5; console.log = f; jest.setTimeout(3); process.exit(0)"),
+        ("a.test.js", "const chai = require('chai'); global.expect = chai.expect; let it; it = f"),
+        ("a_test.go", "package a\nvar len = 3\n"),
+    ],
+)
+def test_an_ordinary_new_test_is_not_flagged(path, source):
+    assert flags_in_test(path, source.encode()) == ()
+
+
 @pytest.mark.parametrize("source", PYTHON_SPELLINGS.strip().splitlines())
 def test_python_code_is_flagged_in_every_spelling(source):
     assert kinds("a.py", source.replace("\\n", "\n")) != []
@@ -331,6 +441,11 @@ def test_code_that_names_an_expected_result_is_flagged(path, code, count):
         ('import "path/filepath"\nfunc F() { filepath.Glob(`*.go`) }\n', "reads_judge"),
         ('import "flag"\nvar x = flag.Lookup("test.v")\n', "reads_judge"),
         ("func F( {\n", "not_examined"),
+        ("func len(parts []string) int { return cap(parts) }\n", "alters_runtime"),
+        ("var (\n\ta = 1\n\ttrue = false\n)\n", "alters_runtime"),
+        ("const nil = 0\n", "alters_runtime"),
+        ("type string []byte\n", "alters_runtime"),
+        ("type error = int\n", "alters_runtime"),
     ],
 )
 def test_go_code_is_flagged(source, kind):
@@ -344,6 +459,7 @@ def test_go_code_is_flagged(source, kind):
         'package main\nimport "os"\nfunc usage() { os.Exit(2) }\n',
         'package a\nimport "fmt"\nfunc F() { fmt.Println("--- ", "ok", "test", "*.txt", "=== RUNNING") }\n',
         "package a\nfunc Exit(n int) {}\nfunc F() { Exit(0) }\n",
+        "package a\ntype T struct{ len int }\nfunc (t T) cap() int { max := 1; var min int; return max + min }\n",
     ],
 )
 def test_honest_go_code_is_not_flagged(source):

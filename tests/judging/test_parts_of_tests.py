@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.warning_signs.parts_of_tests import PartsOfTests, changed_parts_of_tests
+from loopwright.judging.warning_signs.parts_of_tests import PartsOfTests, changed_parts_of_tests, classes_and_bases
 
 HELPER = (
     "def check(got, want):\n    assert same(got, want)\n\n"
@@ -41,3 +41,62 @@ def test_a_changed_function_by_which_tests_fail_is_named(path, source, old, new,
     assert after != source
     found = changed_parts_of_tests(path, source.encode(), after.encode())
     assert found == PartsOfTests(frozenset(loaded), frozenset(asserting))
+
+
+CASE = """\
+import unittest
+
+class AppCase(unittest.TestCase):
+    'Compares.'
+    def rows(self, got, want):
+        self.assertEqual(listed(got), want)
+
+def listed(rows):
+    return list(rows)
+
+def other():
+    pass
+"""
+MIXIN = """\
+class Rows:
+    def close(self, a, b):
+        return a == b
+    def rows(self, a, b):
+        self.assertTrue(self.close(a, b))
+"""
+PRODUCT = """\
+class Shape:
+    def scale(self, n):
+        assert n > 0
+        return n
+    def area(self):
+        return 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new", "inherited"),
+    [
+        (CASE, "listed(got), want", "len(got), len(want)", ("AppCase",)),
+        (CASE, "list(rows)", "rows", ("AppCase",)),
+        (CASE, "AppCase(unittest.TestCase)", "AppCase(Lax)", ("AppCase",)),
+        (CASE, "    'Compares.'", "    assertEqual = print", ("AppCase",)),
+        (CASE, "    'Compares.'", "    failureException = None", ("AppCase",)),
+        (CASE, "    'Compares.'", "    columns = print", ()),
+        (CASE, "def rows", "def columns", ("AppCase",)),
+        (CASE, "'Compares.'", "'Compares rows.'", ()),
+        (CASE, "    pass", "    return 1", ()),
+        (MIXIN, "a == b", "True", ("Rows",)),
+        (PRODUCT, "n > 0", "n >= 0", ("Shape",)),
+        (PRODUCT, "return 1", "return 2", ()),
+    ],
+)
+def test_a_changed_class_that_asserts_is_named(source, old, new, inherited):
+    after = source.replace(old, new)
+    assert after != source
+    assert changed_parts_of_tests("a.py", source.encode(), after.encode()).inherited == frozenset(inherited)
+
+
+def test_the_bases_of_a_class_have_their_own_names():
+    source = b"from a import Case as C, D\nimport b\nclass X(C, b.E):\n    class Y(D): pass\n"
+    assert list(classes_and_bases(source)) == [("X", "Case"), ("X", "E"), ("Y", "D")]

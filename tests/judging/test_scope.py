@@ -56,6 +56,7 @@ def part(path, after=b"new", *, scope=SCOPE, mode="100644", also=()):
         has_folder=lambda folder: any(name.startswith(f"{folder}/") for name in BASE),
         is_installed={"requests"}.__contains__,
         is_judge_module={"expected", "test_core"}.__contains__,
+        is_product_module={"app", "flat", "space.core"}.__contains__,
         is_command=lambda name: False,
         has_kind={".py", ".txt", ".xml"}.__contains__,
         ignored=lambda path, rules, others: frozenset(rules.decode().split()).intersection({"core.py", "flat.py"}),
@@ -156,6 +157,37 @@ def test_a_module_that_shadows_an_importable_module_is_protected(path, expected)
     assert part(path) is expected
 
 
+@pytest.mark.parametrize(
+    ("path", "after", "also", "expected"),
+    [
+        ("tests/flat.py", b"", {}, FilePart.PROTECTED),
+        ("tests/unit/flat.py", b"", {}, FilePart.PROTECTED),
+        ("tests/app.py", b"", {}, FilePart.PROTECTED),
+        ("tests/app/__init__.py", b"x = 1", {}, FilePart.PROTECTED),
+        ("tests/space/core.py", b"", {}, FilePart.PROTECTED),
+        # A folder for tests of the product, with its name.
+        ("tests/app/__init__.py", b"# tests\n", {}, FilePart.NEW_TEST),
+        ("tests/app/test_core.py", b"", {"tests/app/__init__.py": "100644"}, FilePart.NEW_TEST),
+        ("tests/app/helper.py", b"", {}, FilePart.NEW_TEST),
+        ("tests/app/helper.py", b"", {"tests/app/__init__.py": "100644"}, FilePart.PROTECTED),
+        ("tests/app/in/__init__.py", b"x = 1", {"tests/app/__init__.py": "100644"}, FilePart.NEW_TEST),
+        ("tests/unit/flat.py", b"", {"tests/unit/__init__.py": "100644"}, FilePart.NEW_TEST),
+        ("tests/core.py", b"", {}, FilePart.NEW_TEST),
+        ("tests/test_flat.py", b"", {}, FilePart.NEW_TEST),
+        ("tests/flat.txt", b"", {}, FilePart.NEW_TEST),
+    ],
+)
+def test_a_new_test_file_that_hides_the_product_is_protected(path, after, also, expected):
+    assert part(path, after, also=also) is expected
+
+
+def test_a_package_of_tests_from_which_python_imports_can_hide_the_product():
+    package = {"tests/new/__init__.py": "100644"}
+    assert part("tests/new/flat.py", b"", also=package) is FilePart.NEW_TEST
+    scope = replace(SCOPE, import_roots=frozenset({"tests/new"}))
+    assert part("tests/new/flat.py", b"", scope=scope, also=package) is FilePart.PROTECTED
+
+
 def test_a_document_is_one_unless_a_plan_names_it_exactly():
     change = FileChange("README.md", None, TreeEntry("100644", "0"))
     scope = WorkScope(source=("src/**",), docs=DOCS)
@@ -211,6 +243,9 @@ def test_the_folder_of_a_script_is_an_import_root_although_it_is_a_package(path,
         ("python pkg/check.py | grep ok > out/log.txt", "", {"", "pkg"}),
         ("cd pkg && python check.py", "", {"pkg"}),
         ("python -m unittest", "./pkg", {"pkg"}),
+        ("python -m unittest discover -v -s tests", "pkg", {"pkg", "pkg/tests"}),
+        ("python -m unittest discover tests", "", {"", "tests"}),
+        ("python -m unittest discover -s tests -t .", "", {""}),
         ("python run", "", {"", "run"}),
         ('PYTHONPATH="src/app:$PYTHONPATH" python -m pytest', "", {"", "src/app"}),
         ("python ../other/check.py; python /tmp/check.py", "", {""}),

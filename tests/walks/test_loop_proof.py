@@ -437,6 +437,14 @@ PLUG_IN = "import pytest\n\n\n@pytest.fixture\ndef wanted():\n    return 6\n"
 USES_PLUG_IN = (
     "import calc\n\npytest_plugins = ['app.kit']\n\n\ndef test_three(wanted):\n    assert calc.double(3) == wanted\n"
 )
+CASE = (
+    "import unittest\n\n\nclass AppCase(unittest.TestCase):\n    def rows(self, got, want):\n"
+    "        self.assertEqual(got, want)\n"
+)
+USES_CASE = (
+    "import calc\nfrom app.kit import AppCase\n\n\nclass Mine(AppCase):\n    pass\n\n\n"
+    "class Tests(Mine):\n    def test_three(self):\n        self.rows([calc.double(3)], [6])\n"
+)
 BREAKS_THREE = "printf 'def double(n):\\n    return n + n if n < 3 else 7\\n' > calc.py"
 
 
@@ -446,9 +454,16 @@ BREAKS_THREE = "printf 'def double(n):\\n    return n + n if n < 3 else 7\\n' > 
         (f"{BREAKS_THREE}; sed -i 's/got == want/got/' app/kit.py", KIT, USES_KIT, "flagged"),
         (f"{BREAKS_THREE}; echo 'check_result = print' >> app/kit.py", KIT, USES_KIT, "flagged"),
         (f"{BREAKS_THREE}; sed -i 's/6/7/' app/kit.py", PLUG_IN, USES_PLUG_IN, "flagged"),
+        (f"{BREAKS_THREE}; sed -i 's/(got, want)$/(len(got), len(want))/' app/kit.py", CASE, USES_CASE, "flagged"),
         (f"{FIXED}; echo 'def more(): return 1' >> app/kit.py", KIT, USES_KIT, None),
     ],
-    ids=["a weakened helper", "a helper that is replaced", "a changed fixture", "another function next to a helper"],
+    ids=[
+        "a weakened helper",
+        "a helper that is replaced",
+        "a changed fixture",
+        "a weakened test case",
+        "another function next to a helper",
+    ],
 )
 def test_work_that_changes_how_tests_of_the_base_fail_is_flagged(loops, calc, work, kit, test, code):
     loop_id = calc(work, test_command=PYTEST)
@@ -462,6 +477,39 @@ def test_work_that_changes_how_tests_of_the_base_fail_is_flagged(loops, calc, wo
         hold = held(loops, loop_id)
         assert hold["code"] == code
         assert "app/kit.py" in hold["message"]
+
+
+PATCHES = (
+    f"{ALSO_TESTED}; printf 'def about(self, got, want):\\n    assert type(got) is type(want)\\n"
+    "unittest.TestCase.assertEqual = about\\n' >> test_more.py"
+)
+
+
+@pytest.mark.parametrize(
+    ("work", "code", "named"),
+    [
+        (PATCHES, "flagged", "test_more.py, line 11: changes how a test runner sees the program"),
+        (f"{ALSO_TESTED}; echo 'unittest.TestCase.maxDiff = None' >> test_more.py", None, ""),
+        (f"{FIXED}; cp calc.py tests/", "protected_changes", "tests/calc.py"),
+        (f"{FIXED}; cp calc.py tests/helper.py", None, ""),
+        (f"{FIXED}; echo 'import sys; sys.modules.setdefault(\"kit\", 1)' >> calc.py", "flagged", "sys.modules.kit"),
+        (f"{FIXED}; echo 'import time; vars(time).update(sleep=print)' >> calc.py", "flagged", "time.sleep"),
+        (f"{FIXED}; echo 'import sys; loaded = sys.modules.get(\"kit\")' >> calc.py", None, ""),
+    ],
+    ids=[
+        "a new test patches its framework", "a new test sets how much it shows", "a new test file hides the product",
+        "a new helper of tests", "a module is replaced", "a namespace is written", "a module is looked up",
+    ],
+)  # fmt: skip
+def test_work_that_reaches_into_other_modules_is_held(loops, calc, work, code, named):
+    loop_id = calc(work)
+    loops.project.write("tests/test_one.py", "def test_one():\n    assert True\n")
+    loops.project.commit("a folder of tests")
+    loops.run("start", loop_id, code=14 if code else 0)
+    if code is not None:
+        hold = held(loops, loop_id)
+        assert hold["code"] == code
+        assert named in hold["message"]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ _NOWHERE = "/dev/null"
 _NUMBER = re.compile(r"[\d.]+[smh]?")
 # The code is in the next word, or in a module.
 _DOCTEST = ("-m", "doctest")
+_START_FOLDER = frozenset({"discover", "-s", "--start-directory"})
+_TOP_FOLDER = frozenset({"-t", "--top-level-directory"})
 _NO_FILE = re.compile(r"-\w*[cem]|--eval|--print")
 
 
@@ -52,7 +54,12 @@ def _import_roots(command: str, cwd: str, files: frozenset[str]) -> Iterator[str
         if call.before[-1:] in ("<", ">"):
             continue  # the file of a redirection
         yield relative_folder(folder)
-        script = _script([word.value for word in call.words])
+        values = [word.value for word in call.words]
+        if "discover" in values and not _TOP_FOLDER.intersection(values):
+            # unittest imports from the folder in which it looks for tests, also if the folder is a package.
+            starts = (after for option, after in pairwise(values) if option in _START_FOLDER and after is not None)
+            yield from (relative_folder(join(folder, start)) for start in starts if not start.startswith("-"))
+        script = _script(values)
         if script is not None and not script.startswith(("/", "~")):
             path = normpath(join(folder, script))
             # Python runs a folder by its `__main__.py`.

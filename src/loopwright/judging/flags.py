@@ -47,13 +47,21 @@ def flags(path: str, before: bytes, after: bytes, expected: frozenset[str] = fro
     return tuple(dict.fromkeys(new))
 
 
-def _signs(path: str, source: bytes) -> Iterator[Sign]:
+def flags_in_test(path: str, source: bytes) -> tuple[Flag, ...]:
+    """What a new test changes in a test framework. Tests import frameworks, read tests and exit by right."""
+    found = (Flag(sign.kind, path, sign.line, sign.sentence) for sign in _signs(path, source, is_test=True))
+    return tuple(dict.fromkeys(flag for flag in found if flag.kind == "alters_runtime"))
+
+
+def _signs(path: str, source: bytes, *, is_test: bool = False) -> Iterator[Sign]:
     program = _PROGRAM.match(source)
     try:
         if path.endswith((".py", ".pyw")) or (program is not None and program[1] == b"python"):
-            yield from signs_in_python(path, source)
+            yield from signs_in_python(path, source, is_test=is_test)
         elif path.endswith(javascript_source.SUFFIXES) or (program is not None and program[1] == b"node"):
-            yield from signs_in_javascript(path, source)
+            yield from signs_in_javascript(path, source, is_test=is_test)
+        elif is_test:
+            return
         elif path.endswith(go_source.SUFFIX):
             yield from signs_in_go(source)
         else:

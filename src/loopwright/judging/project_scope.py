@@ -75,12 +75,16 @@ def facts_about_base(
     """What the rules of the scope ask about the base; `read` takes the id of a content."""
     kinds = frozenset(kind_of(path) for path in files if scope.is_test(path) or not scope.is_judge(path))
     judges = frozenset(_module_of(path) for path in files if path.endswith(".py") and scope.is_judge(path))
+    product = frozenset(
+        _imported_as(path, files, scope) for path in files if path.endswith(".py") and not scope.is_judge(path)
+    )
     return BaseFacts(
         read=read,
         has_file=files.__contains__,
         has_folder=lambda folder: any(path.startswith(f"{folder}/") for path in files),
         is_installed=machine.is_installed,
         is_judge_module=judges.__contains__,
+        is_product_module=product.__contains__,
         is_command=machine.is_command,
         has_kind=kinds.__contains__,
         ignored=ignored,
@@ -91,6 +95,18 @@ def _module_of(path: str) -> str:
     """The name under which a folder on Python's path has the module or the package."""
     folder, _, name = path.rpartition("/")
     return folder.rpartition("/")[2] if name == "__init__.py" else name.removesuffix(".py")
+
+
+def _imported_as(path: str, files: frozenset[str], scope: WorkScope) -> str:
+    """The top package or module of a source file; with the folders without `__init__.py` below the source."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+    folder, roots = parts[:-1], {pattern.rstrip("*/") for pattern in scope.source}
+    while folder and "/".join((*folder, "__init__.py")) in files:
+        parts, folder = folder, folder[:-1]
+    namespace = len(folder)
+    while namespace and "/".join(folder[:namespace]) not in roots and folder[namespace - 1] not in ("src", "lib"):
+        namespace -= 1
+    return ".".join(parts[namespace:])
 
 
 def judging_commands(settings: ProjectSettings, plan: PlanScope) -> tuple[CommandIn, ...]:

@@ -110,6 +110,8 @@ class BaseFacts(msgspec.Struct, frozen=True):
     is_installed: Callable[[str], bool]
     # Whether a judge of the base is a module of this name.
     is_judge_module: Callable[[str], bool]
+    # Whether tests import a module or package of the product by this dotted name.
+    is_product_module: Callable[[str], bool]
     # Whether the user can run a command of this name.
     is_command: Callable[[str], bool]
     # Whether the base has a work file or a test of this kind, such as ".xml".
@@ -227,6 +229,10 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
             folder, _, stem = folder.rpartition("/")
         if not stem:
             return False
+        if self.is_test(change.path):
+            hides_product = _hides_product(change, base, changed, self.import_roots)
+            if hides_product or (base.is_product_module(stem) and stem not in _LIBRARY):
+                return hides_product
         # A new test does not run with the tests of the base, and may have the name of a test in another folder.
         is_known = _is_known(stem, base) or (not self.is_test(change.path) and base.is_judge_module(stem))
         if folder in self.import_roots:
@@ -261,6 +267,38 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
             return any(not _MAGIC & set(folder) and pattern.startswith(folder) for folder in folders)
         change = FileChange(pattern, _SOME_FILE if base.has_file(pattern) else None, _SOME_FILE)
         return self.part(change, base) is FilePart.WORK
+
+
+def _hides_product(change: FileChange, base: BaseFacts, changed: ChangedPaths, import_roots: frozenset[str]) -> bool:
+    """Whether tests would import a new file of the tests in place of the product.
+
+    Any folder but a package may be one from which Python imports. An empty package for tests of the same name, as
+    `tests/app/__init__.py`, can't let them pass.
+    """
+    is_marker = change.path.endswith(f"/{_PACKAGE_FILE}")
+    *folders, name = change.path.removesuffix(f"/{_PACKAGE_FILE}").split("/")
+    parts = (*folders, name.partition(".")[0])
+    if parts[-1].startswith("test_") or parts[-1].endswith("_test"):
+        return False
+    if is_marker and _is_empty(_content(change.after, base)):
+        return False
+    paths = ["/".join(parts[:end]) for end in range(len(parts) + 1)]
+    roots = [
+        first
+        for first, path in enumerate(paths[:-1])
+        if not path or path in import_roots or not changed.is_package(path, base)
+    ]
+    # A name of the product, or a file in a new package of this name.
+    return any(
+        base.is_product_module(".".join(parts[first:end])) and (end == len(parts) or paths[end] in changed.new_packages)
+        for first in roots
+        for end in range(first + 1, len(parts) + 1)
+    )
+
+
+def _is_empty(source: bytes) -> bool:
+    """Whether a file has only comments."""
+    return all(not line.strip() or line.lstrip().startswith(b"#") for line in source.splitlines())
 
 
 def _is_test_kind(path: str, base: BaseFacts) -> bool:

@@ -15,7 +15,7 @@ from loopwright.judging.flags import Flag
 from loopwright.judging.machine import ProjectMachine
 from loopwright.judging.project_scope import facts_about_base
 from loopwright.judging.scope import FILE_MODES, BaseFacts, WorkScope
-from loopwright.judging.warning_signs.parts_of_tests import changed_parts_of_tests
+from loopwright.judging.warning_signs.parts_of_tests import changed_parts_of_tests, classes_and_bases
 from loopwright.kernel.files import make_folder, shown
 from loopwright.kernel.git import PrivateRepository
 
@@ -68,7 +68,8 @@ class BaseReader:
         """The parts of a source file by which tests of the base fail, and that the work changed."""
         parts = changed_parts_of_tests(path, before, after)
         called = self._called_by_judges(parts.asserting, scope) if parts.asserting else frozenset[str]()
-        for name in sorted(parts.loaded | called):
+        inherited = self._inherited_by_judges(parts.inherited, scope) if parts.inherited else frozenset[str]()
+        for name in sorted(parts.loaded | called | inherited):
             yield Flag("changes_judge", path, 1, f"changes {name}, by which tests of the project fail")
 
     def _called_by_judges(self, names: frozenset[str], scope: WorkScope) -> frozenset[str]:
@@ -82,6 +83,12 @@ class BaseReader:
         rows = (row.partition(b"\0") for row in listed.split(b"\n") if row)
         calls = (call for path, _, call in rows if scope.is_judge(shown(path.partition(b":")[2])))
         return frozenset(re.split(r"[.\s]", call.decode().rstrip("("))[-1] for call in calls)
+
+    def _inherited_by_judges(self, names: frozenset[str], scope: WorkScope) -> frozenset[str]:
+        """The classes from which a judge of the base inherits, directly or through other classes."""
+        contents = self.read_all(path for path in self.files if path.endswith(".py"))
+        rows = [(path, row) for path, data in contents.items() if b"class " in data for row in classes_and_bases(data)]
+        return frozenset(name for name in names if _is_inherited(name, rows, scope))
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -98,6 +105,18 @@ class BaseReader:
         listed = self._judge.run("ls-tree", "-r", "-z", self._tree)
         rows = (row.partition(b"\t") for row in listed.split(b"\0") if row)
         return tuple((shown(path), *_mode_and_object(meta)) for meta, _, path in rows)
+
+
+def _is_inherited(name: str, rows: list[tuple[str, tuple[str, str]]], scope: WorkScope) -> bool:
+    reached, ahead = {name}, [name]
+    while ahead:
+        base = ahead.pop()
+        for path, (derived, _) in (row for row in rows if row[1][1] == base):
+            if scope.is_judge(path):
+                return True
+            ahead += {derived} - reached
+            reached.add(derived)
+    return False
 
 
 def _mode_and_object(meta: bytes) -> tuple[str, str]:

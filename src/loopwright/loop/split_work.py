@@ -11,7 +11,7 @@ from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
 from loopwright.judging.controls.called_expectations import steering_files
 from loopwright.judging.dependent_files import dependent_files
-from loopwright.judging.flags import Flag, flags
+from loopwright.judging.flags import Flag, flags, flags_in_test
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
@@ -177,7 +177,10 @@ def split_work(
             names=found.names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
-            flags=tuple(_flags(base, scope, code, expected - _all_paths(changes))),
+            flags=(
+                *_flags(base, scope, code, expected - _all_paths(changes)),
+                *(flag for file in contents.code_of(new_tests) for flag in flags_in_test(file.path, file.after)),
+            ),
             dependents=_dependents(base, settings, changes, parts[FilePart.FREE]),
             scope=scope,
         )

@@ -37,6 +37,12 @@ _REPORT = re.compile(r"\s*(?:---|===) (?:PASS|FAIL|SKIP|RUN|PAUSE|CONT|NAME)\b.*
 _TEST_PROGRAM = re.compile(
     r"-?-?test\.(?:v|run|timeout|paniconexit0|testlogfile|count|short|parallel)=?.*|\.test(?:\.exe)?"
 )
+# Names of the language that tests of the package use, too. `max`, `min` and `clear` are new, and often declared.
+_PREDECLARED = re.compile(
+    r"any|append|bool|byte|cap|close|comparable|complex(?:64|128)?|copy|delete|error|false|float(?:32|64)|imag|iota"
+    r"|u?int(?:8|16|32|64)?|len|make|new|nil|panic|println?|real|recover|rune|string|true|uintptr"
+)
+_DECLARED = frozenset({"function_declaration", "var_spec", "const_spec", "type_spec", "type_alias"})
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([0-7]{3})|(.))")
 _SPECIAL = {"n": "\n", "t": "\t", "r": "\r"}
 _TEXTS = frozenset({"interpreted_string_literal", "raw_string_literal"})
@@ -68,6 +74,9 @@ class _Finder:
     def signs_at(self, node: Node, line: int) -> Iterator[Sign]:
         """The signs of one node."""
         match node.type:
+            case kind if kind in _DECLARED and self._is_of_package(node):
+                names = (self._source.text(name) for name in node.children_by_field_name("name"))
+                yield from (alters_runtime(name, line, name) for name in names if _PREDECLARED.fullmatch(name))
             case "import_spec" if _FRAMEWORKS.fullmatch(self._path(node)):
                 yield framework(self._path(node), line)
             case "selector_expression" | "identifier":
@@ -108,6 +117,13 @@ class _Finder:
         operand, field = node.child_by_field_name("operand"), node.child_by_field_name("field")
         package = self._imports.get(self._source.text(operand))
         return f"{package}.{self._source.text(field)}" if package is not None else ""
+
+    def _is_of_package(self, node: Node) -> bool:
+        """Whether a declaration is one of the package, for all its files."""
+        parent = node.parent
+        while parent is not None and parent.type.endswith(("_declaration", "_spec_list")):
+            parent = parent.parent
+        return parent is not None and parent.type == "source_file"
 
     def _is_in_main(self, node: Node) -> bool:
         found: Node | None = node

@@ -48,6 +48,11 @@ _SHARED = re.compile(
     r"(?:Object|Array|String|Number|Boolean|Function|JSON|Math|Promise|Reflect|Symbol|Error|AssertionError|Map|Set|Date"
     rf"|RegExp|Proxy|queueMicrotask|{MODULE}(?:assert|module|vm|chai|expect|should)\b.*|assert|chai|expect)(?:\..*)?"
 )
+# Of these, what assertions use, and the functions of test files.
+_TESTED = re.compile(
+    rf"(?:Object|Reflect|AssertionError|(?:{MODULE})?(?:node:)?(?:assert|chai|expect|should|test|mocha|vitest|@jest/.*))"
+    r"(?:[./].*)?|\w+\.prototype(?:\..*)?"
+)
 _SETS = re.compile(r"(?:Object|Reflect)\.(?:defineProperty|defineProperties|assign|set|setPrototypeOf)")
 _TEST_GLOBALS = frozenset(
     {"describe", "it", "test", "expect", "jest", "vi", "beforeEach", "afterEach", "mocha", "suite"}
@@ -56,8 +61,8 @@ _GLOBAL_OBJECTS = frozenset({"globalThis", "global", "window"})
 _MAIN = re.compile(r"require\.main|import\.meta\.(?:main|url|filename)|process\.argv\[1\]")
 
 
-def signs_in_javascript(path: str, source: bytes) -> Iterator[Sign]:
-    """All signs of a file."""
+def signs_in_javascript(path: str, source: bytes, *, is_test: bool = False) -> Iterator[Sign]:
+    """All signs of a file; of a new test only those that it changes a test framework."""
     parsed = parse_javascript(path, source)
     if parsed is None:
         yield not_examined(source)
@@ -65,7 +70,8 @@ def signs_in_javascript(path: str, source: bytes) -> Iterator[Sign]:
     finder = _Finder(parsed)
     is_program = source.startswith(b"#!")
     for node in within(parsed.root):
-        yield from finder.signs_at(node, is_program=is_program)
+        found = finder.changed_frameworks(node) if is_test else finder.signs_at(node, is_program=is_program)
+        yield from found
 
 
 class _Finder:
@@ -200,6 +206,19 @@ class _Finder:
         is_own = target is not None and change.type == "assignment_expression" and target.type == "identifier"
         if name and _SHARED.fullmatch(name) and not is_own:
             yield alters_runtime(name, line, self._source.text(change))
+
+    def changed_frameworks(self, node: Node) -> Iterator[Sign]:
+        """The writes of a new test that reach other tests: they can let these pass."""
+        left, right = field(node, "left"), field(node, "right")
+        if node.type == "call_expression" and _SETS.fullmatch(self._names.origin(field(node, "function"))):
+            left = next(iter(arguments(node)), None)
+        elif node.type != "assignment_expression" or left is None or left.type == "identifier":
+            return
+        name = self._names.origin(left)
+        # `globalThis.expect = chai.expect` brings a framework; it changes none.
+        is_brought = name in _TEST_GLOBALS and self._names.origin(right).startswith(MODULE)
+        if (_TESTED.fullmatch(name) or name in _TEST_GLOBALS) and not is_brought:
+            yield alters_runtime(name, node.start_point[0] + 1, self._source.text(node))
 
     def _is_in_main(self, node: Node) -> bool:
         current: Node | None = node

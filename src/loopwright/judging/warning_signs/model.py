@@ -89,6 +89,16 @@ def reads_program(name: str, line: int) -> Sign:
     return Sign("reads_judge", line, f"reads the program that runs it: {name}", name)
 
 
+def reads_callers(name: str, line: int) -> Sign:
+    """The code that called this code, or objects of other code: a test or its runner may be among them."""
+    return Sign("reads_judge", line, f"can see the code that runs it: {name}", name)
+
+
+def changes_doctest(name: str, line: int, code: str) -> Sign:
+    """A change of tests that doctest finds in a text."""
+    return Sign("changes_judge", line, f"changes a text that doctest searches for tests: {name}", code)
+
+
 def not_examined(source: bytes) -> Sign:
     """A file that can't be parsed here. A newer Python or Node may run it."""
     return Sign("not_examined", 1, "can't be searched for code that deceives a judge", sha256(source))

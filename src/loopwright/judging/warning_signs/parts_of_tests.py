@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unittest
 from collections.abc import Iterator
 
 import msgspec
@@ -20,21 +21,25 @@ _PYTHON = (".py", ".pyw")
 _HOOK = "pytest_"
 _FIXTURE = "fixture"
 _ASSERTS_IN_JAVASCRIPT = re.compile(r"\b(?:assert|expect)\s*[.(]|\bAssertionError\b")
+_ASSERTS_IN_UNITTEST = re.compile(r"assert[A-Z_]|fail(?:If|Unless|[A-Z]\w*)?$")
+_BASES = "()"
 _Code = dict[str, str]
 
 
 class PartsOfTests(msgspec.Struct, frozen=True):
-    """Names of changed functions: a runner loads the first by itself; the others count if a test calls them."""
+    """Names of changed parts: a runner loads the first by itself; tests call the second, and inherit from the third."""
 
     loaded: frozenset[str] = frozenset()
     asserting: frozenset[str] = frozenset()
+    inherited: frozenset[str] = frozenset()
 
 
 def changed_parts_of_tests(path: str, before: bytes, after: bytes) -> PartsOfTests:
     """The parts of a source file on the base that the work changed or deleted."""
     if path.endswith(_PYTHON):
         old, new = _PythonFile(before), _PythonFile(after)
-        return PartsOfTests(_changed(old.loaded(), new.all()), _changed(old.asserting(), new.all()))
+        inherited = frozenset(_changed_classes(old, new))
+        return PartsOfTests(_changed(old.loaded(), new.all()), _changed(old.asserting(), new.all()), inherited)
     if path.endswith(SUFFIXES):
         functions = _javascript(path, before).items()
         asserting = {name: code for name, code in functions if _ASSERTS_IN_JAVASCRIPT.search(code)}
@@ -44,6 +49,16 @@ def changed_parts_of_tests(path: str, before: bytes, after: bytes) -> PartsOfTes
 
 def _changed(parts: _Code, now: _Code) -> frozenset[str]:
     return frozenset(name for name, code in parts.items() if now.get(name) != code)
+
+
+def _changed_classes(old: _PythonFile, new: _PythonFile) -> Iterator[str]:
+    """The classes that assert, if a part of them changed, or if a new part replaces one of every test case."""
+    for name in old.classes():
+        before, after = old.members(name), new.members(name)
+        kept = {part: code for part, code in after.items() if part in before or hasattr(unittest.TestCase, part)}
+        parts = old.asserting_parts(name)
+        if any(after.get(part) != before[part] for part in parts) or kept.keys() - before.keys():
+            yield name
 
 
 class _PythonFile:
@@ -66,18 +81,38 @@ class _PythonFile:
     def asserting(self) -> _Code:
         return {name: self._code(name) for name in self._bound if any(self._conditions(name))}
 
+    def classes(self) -> list[str]:
+        """The names of classes that assert."""
+        return [name for name in self._bound if self.asserting_parts(name)]
+
+    def asserting_parts(self, name: str) -> frozenset[str]:
+        """The names in a class by which tests fail."""
+        classes = (node for node in self._bound[name] if isinstance(node, ast.ClassDef))
+        return frozenset(part for node in classes for part in _asserting_parts(node))
+
+    def members(self, name: str) -> _Code:
+        """The code of each name in a class, and of its bases."""
+        found: _Code = {}
+        for node in self._bound.get(name, []):
+            if isinstance(node, ast.ClassDef):
+                found[_BASES] = "\n".join(map(ast.dump, node.bases))
+                for member in node.body:
+                    found |= dict.fromkeys(_names_bound_by(member), self._code("", [member]))
+        return found
+
     def _conditions(self, name: str) -> Iterator[ast.expr]:
-        for node in self._bound[name]:
+        for node in self._bound.get(name, []):
             yield from asserted_about_parameters(node) if isinstance(node, Function) else ()
 
-    def _code(self, name: str) -> str:
-        known, ahead = dict.fromkeys([name]), list[ast.AST](self._conditions(name))
+    def _code(self, name: str, parts: list[ast.stmt] | None = None) -> str:
+        known, ahead = dict.fromkeys([name] if parts is None else []), [*(parts or ()), *self._conditions(name)]
         while ahead:
             for used in (part.id for part in ast.walk(ahead.pop()) if isinstance(part, ast.Name)):
                 if used in self._bound and used not in known:
                     known[used] = None
                     ahead += self._bound[used]
-        return "\n".join(_structure(node) for used in known for node in self._bound[used])
+        used_nodes = (node for used in known for node in self._bound[used])
+        return "\n".join(map(_structure, (*(parts or ()), *used_nodes)))
 
 
 def _names_bound_by(node: ast.stmt) -> Iterator[str]:
@@ -91,12 +126,45 @@ def _names_bound_by(node: ast.stmt) -> Iterator[str]:
             yield from dict.fromkeys(part.id for part in parts if isinstance(part.ctx, ast.Store))
 
 
+def classes_and_bases(source: bytes) -> Iterator[tuple[str, str]]:
+    """Each class of a Python file with the name of a base class, as the module of the base class calls it."""
+    parsed = parse_python(source)
+    nodes = list(ast.walk(parsed.tree)) if parsed is not None else []
+    names = {
+        name.asname: name.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if name.asname
+    }
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            bases = (dotted_name(base).rpartition(".")[2] for base in node.bases)
+            yield from ((node.name, names.get(name, name)) for name in bases)
+
+
+def _asserting_parts(node: ast.ClassDef) -> Iterator[str]:
+    """All names in a test case, and in a class that calls methods of one; else the methods that assert."""
+    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    methods = (call.attr for call in calls if isinstance(call, ast.Attribute) and dotted_name(call.value) == "self")
+    is_case = any("TestCase" in ast.unparse(base) for base in node.bases)
+    if is_case := is_case or any(map(_ASSERTS_IN_UNITTEST.match, methods)):
+        yield _BASES
+    for member in node.body:
+        if is_case or (isinstance(member, Function) and any(asserted_about_parameters(member))):
+            yield from _names_bound_by(member)
+
+
 def _structure(node: ast.stmt) -> str:
     """A statement without its position. A text that stands by itself is documentation."""
     if not isinstance(node, Function):
-        return ast.dump(node)
-    body = [part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+        return "" if _is_text(node) else ast.dump(node)
+    body = [part for part in node.body if not _is_text(part)]
     return "\n".join(map(ast.dump, (node.args, *node.decorator_list, *body)))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _is_loaded(node: ast.stmt) -> bool:

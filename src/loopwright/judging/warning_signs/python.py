@@ -13,14 +13,17 @@ from loopwright.judging.warning_signs.always_equal import equals_everything
 from loopwright.judging.warning_signs.model import (
     Sign,
     alters_runtime,
+    changes_doctest,
     ends_process,
     framework,
     not_examined,
+    reads_callers,
     reads_program,
     runs_data,
     signs_in_text,
 )
 from loopwright.judging.warning_signs.python_names import PythonNames, constant
+from loopwright.judging.warning_signs.python_writes import ForeignWrites, stored
 
 _FRAMEWORKS = frozenset({"pytest", "_pytest", "unittest", "nose", "nose2", "doctest", "hypothesis"})
 # These skip all clean-up, so that no runner can report: a main function has no reason for them.
@@ -32,15 +35,19 @@ _EXITS = frozenset({"sys.exit", "exit", "quit", "SystemExit"})
 _RUNS = re.compile(
     r"exec|eval|compile|runpy\.run_\w+|types\.(?:FunctionType|CodeType)|marshal\.loads?|code\.\w*[Ii]nter\w*"
     r"|importlib\.util\.spec_from_\w+|importlib\.machinery\.Source\w+|imp\.load_\w+|_imp\.\w+"
+    # These evaluate annotations that are texts.
+    r"|typing\.get_type_hints|typing_extensions\.get_type_hints"
 )
 _IMPORTS = frozenset({"__import__", "importlib.import_module"})
 # Hooks of the interpreter, and ways to find the code that called this code.
 _RUNTIME = re.compile(
-    r"sys\.(?:(?:unraisable|except)hook|settrace|setprofile|monitoring(?:\..*)?|addaudithook|_getframe\w*"
-    r"|_current_(?:frames|exceptions)|meta_path|path_hooks|call_tracing|orig_argv)"
-    r"|threading\.(?:excepthook|settrace\w*|setprofile\w*)|gc\.(?:get_\w+|callbacks)"
+    r"sys\.(?:(?:unraisable|except)hook|settrace|setprofile|monitoring(?:\..*)?|addaudithook|meta_path|path_hooks"
+    r"|call_tracing)|threading\.(?:excepthook|settrace\w*|setprofile\w*)|gc\.callbacks"
+    r"|ctypes\.(?:pythonapi|memmove|memset|PyDLL)|__build_class__"
+)
+_CALLERS = re.compile(
+    r"sys\.(?:_getframe\w*|_current_(?:frames|exceptions)|orig_argv)|gc\.get_\w+|ctypes\.string_at"
     r"|inspect\.(?:stack|trace|currentframe|get(?:outer|inner)frames)|traceback\.(?:extract_stack|walk_stack)"
-    r"|ctypes\.(?:pythonapi|memmove|memset|string_at|PyDLL)|__build_class__"
 )
 _FRAME_PARTS = frozenset({"f_back", "f_trace", "gi_frame", "cr_frame", "ag_frame"})
 _NAMED_FRAMEWORKS = frozenset({"pytest", "_pytest", "unittest"})
@@ -52,16 +59,26 @@ _LISTS_PATH = frozenset({"iterdir", "glob", "rglob", "walk"})
 _HERE = frozenset({".", "./", ""})
 _CURRENT = frozenset({"os.getcwd", "pathlib.Path.cwd", "os.path.curdir"})
 # Texts that are names of these functions only.
-_NAMED = re.compile(r"_getframe|_current_frames|settrace|setprofile|addaudithook|f_back|excepthook")
+_NAMED = re.compile(r"settrace|setprofile|addaudithook|excepthook")
+_NAMED_CALLERS = re.compile(r"_getframe|_current_frames|f_back")
 _NAMED_EXITS = re.compile(r"_exit|raise_signal")
 _GUARDED = frozenset({"os", "sys", "posix", "builtins", "__builtins__", "signal", "gc", "inspect"})
 _COMMANDS = frozenset({"command", "group", "callback"})
 # A program may replace these in its own process.
-_OWN_PARTS = re.compile(r"sys\.(?:std(?:in|out|err)|path|argv|displayhook|ps[12]|dont_write_bytecode)\b.*|os\.environ")
+_OWN_PARTS = re.compile(
+    r"sys\.(?:std(?:in|out|err)|path|argv|displayhook|ps[12]|dont_write_bytecode)\b.*|os\.environ"
+    r"|sys\.last_\w+|ctypes\..*\.(?:argtypes|restype|errcheck)|.*\.__(?:module|(?:qual)?name|doc)__"
+)
+# What a new test may not change: a test framework, and what assertions use. Settings of messages are free.
+_TESTED = re.compile(
+    r"(?!.*\.(?:maxDiff|longMessage|_MAX_LENGTH|_diffThreshold)$)"
+    r"(?:(?:sys\.modules\.)?(?:_?pytest|unittest|nose2?|doctest|hypothesis|pluggy)\b.*"
+    r"|(?:.*\.)?(?:testing|assert\w*|__mro__|__bases?__)\b.*|builtins\.(?!(?:input|print|open|_|__import__)$).*)"
+)
 
 
-def signs_in_python(path: str, source: bytes) -> Iterator[Sign]:
-    """All signs of a file."""
+def signs_in_python(path: str, source: bytes, *, is_test: bool = False) -> Iterator[Sign]:
+    """All signs of a file; of a new test only those that it changes a test framework."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -69,19 +86,21 @@ def signs_in_python(path: str, source: bytes) -> Iterator[Sign]:
     except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
         yield not_examined(source)
         return
-    yield from _Finder(tree).signs(tree, in_main=path.rpartition("/")[2] == "__main__.py")
+    finder = _Finder(tree, has_examples=b">>>" in source)
+    if is_test:
+        yield from (sign for node in ast.walk(tree) for sign in finder.changed_frameworks(node))
+    else:
+        yield from finder.signs(tree, in_main=path.rpartition("/")[2] == "__main__.py")
 
 
 class _Finder:
     """Walks a tree; knows under which names the file has imported something."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, *, has_examples: bool) -> None:
+        self._has_examples = has_examples
         self._names = PythonNames(tree)
         nodes = list(ast.walk(tree))
-        imports = [name for node in nodes if isinstance(node, ast.Import) for name in node.names]
-        variables = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-        self._modules = {name.asname or name.name.partition(".")[0] for name in imports} - variables
+        self._writes = ForeignWrites(nodes, self._names)
         self._documentation = {
             id(node.value) for node in nodes if isinstance(node, ast.Expr) and constant(node.value) is not None
         }
@@ -92,6 +111,7 @@ class _Finder:
         while ahead:
             node, inside = ahead.pop()
             yield from self._signs_at(node, in_main=inside)
+            yield from self._signs_of_writes(node)
             if equals_everything(node):
                 yield alters_runtime("__eq__ does not look at the other value", getattr(node, "lineno", 1), "__eq__")
             inside = inside or _is_main(node)
@@ -115,14 +135,10 @@ class _Finder:
                 # Whatever owns it: a module can be reached in many ways.
                 yield ends_process(attr, node.lineno, attr)
             case ast.Attribute(ctx=ast.Load(), attr=attr) if attr in _FRAME_PARTS:
-                yield alters_runtime(attr, node.lineno, attr)
+                yield reads_callers(attr, node.lineno)
             case ast.Attribute(ctx=ast.Load()) | ast.Name(ctx=ast.Load()) | ast.Subscript(ctx=ast.Load()):
                 yield from self._signs_of_name(self._names.origin(node), node.lineno)
                 yield from self._signs_in_text(node)
-            case ast.Assign(targets=targets):
-                yield from self._signs_at_targets(node, targets)
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                yield from self._signs_at_targets(node, [target])
             case _:
                 yield from self._signs_of_control(node, in_main=in_main)
 
@@ -154,6 +170,8 @@ class _Finder:
             yield ends_process(text, node.lineno, text)
         elif _NAMED.fullmatch(text):
             yield alters_runtime(text, node.lineno, text)
+        elif _NAMED_CALLERS.fullmatch(text):
+            yield reads_callers(text, node.lineno)
 
     def _modules_at(self, modules: list[str], line: int) -> Iterator[Sign]:
         for module in modules:
@@ -177,16 +195,16 @@ class _Finder:
         first = node.args[0] if node.args else None
         if name in _IMPORTS and first is not None and constant(first) is None:
             yield runs_data(name, line, code)
+        if any(key.arg == "eval_str" and not _is_false(key.value) for key in node.keywords):
+            yield runs_data(f"{name}(eval_str)", line, code)
+        if name in {"setattr", "delattr"} and len(node.args) > 1:
+            yield from self._signs_of_texts(ast.Attribute(node.args[0], constant(node.args[1]) or ""), node)
         owner = self._names.origin(first)
         if len(node.args) > 1 and name == "getattr" and constant(node.args[1]) is None and owner in _GUARDED:
             yield runs_data("getattr", line, code)
         yield from self._signs_of_name(self._names.origin(node), line)
         if not in_main:
             yield from self._signs_at_folder(node, name)
-        if len(node.args) > 1 and name in {"setattr", "delattr"} and first is not None:
-            part = constant(node.args[1]) or "?"
-            if self._is_replaced(ast.Attribute(first, part, ast.Store()), f"{owner}.{part}"):
-                yield alters_runtime(f"{owner}.{part}", line, code)
         if name == "ctypes.CDLL" and isinstance(first, ast.Constant) and first.value is None:
             yield alters_runtime("ctypes.CDLL(None)", line, code)
 
@@ -211,25 +229,60 @@ class _Finder:
             yield ends_process(name, line, name)
         elif _RUNTIME.fullmatch(name):
             yield alters_runtime(name, line, name)
+        elif _CALLERS.fullmatch(name):
+            yield reads_callers(name, line)
         elif _PROGRAM_TEXT.fullmatch(name):
             yield reads_program(name, line)
 
-    def _signs_at_targets(self, node: ast.stmt, targets: list[ast.expr]) -> Iterator[Sign]:
-        for target in targets:
-            name = self._names.origin(target) or dotted_name(target)
-            if _RUNTIME.fullmatch(name) or name.endswith(".__code__") or self._is_replaced(target, name):
-                yield alters_runtime(name, node.lineno, ast.dump(node))
+    def _signs_of_writes(self, node: ast.AST) -> Iterator[Sign]:
+        targets = stored(node)
+        line = targets[0].lineno if targets else getattr(node, "lineno", 1)
+        changed = [target for target in targets if not isinstance(target, ast.Name)]
+        names = [self._names.origin(target) or dotted_name(target) for target in changed]
+        if targets and not self._is_plain_text(node):
+            for target in targets:
+                yield from self._signs_of_texts(target, node)
+        written = [name for name in names if _RUNTIME.fullmatch(name) or name.endswith(".__code__")]
+        written += [name for name in self._writes.at(node) if name and not _OWN_PARTS.fullmatch(name)]
+        yield from (alters_runtime(name, line, ast.dump(node)) for name in dict.fromkeys(written))
 
-    def _is_replaced(self, target: ast.expr, name: str) -> bool:
-        """Whether a part of another module is replaced: `json.dumps = …`, `builtins.len = …`."""
-        first, dot, _ = name.partition(".")
-        if first in _FRAMEWORKS and dot:
-            return True
-        is_part = isinstance(target, ast.Attribute)
-        while isinstance(target, ast.Attribute):
-            target = target.value
-        is_module = isinstance(target, ast.Name) and target.id in self._modules
-        return is_part and is_module and _OWN_PARTS.fullmatch(name) is None
+    def _is_plain_text(self, node: ast.AST) -> bool:
+        """Whether an assignment copies a docstring, or writes a text without examples; `False` hides a class."""
+        match node:
+            case ast.Assign(value=ast.Constant(value=value)):
+                return value is False or ">>>" not in str(value)
+            case ast.Assign(value=ast.Attribute(attr="__doc__") | ast.Name(id="__doc__")):
+                return not self._has_examples
+            case _:
+                return False
+
+    def _signs_of_texts(self, target: ast.expr, change: ast.AST) -> Iterator[Sign]:
+        """A change of a text in which doctest looks for tests."""
+        owner = target.value if isinstance(target, ast.Subscript) else target
+        name = dotted_name(owner) or (ast.unparse(owner) if isinstance(owner, ast.Attribute) else "")
+        if name.rpartition(".")[2] in {"__doc__", "__test__"}:
+            yield changes_doctest(name, getattr(change, "lineno", 1), ast.dump(change))
+
+    def changed_frameworks(self, node: ast.AST) -> Iterator[Sign]:
+        """The writes of a new test that reach other tests: they can let these pass."""
+        names = [name for name in self._writes.at(node) if _TESTED.fullmatch(name)]
+        match node:
+            case ast.Assign(targets=[ast.Name(id="pytest_plugins" as name)], value=value):
+                names += [name] if _names_plugin(value) else []
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="pluginmanager"), attr="register" as name)):
+                names.append(name)
+            case _:
+                pass
+        yield from (alters_runtime(name, getattr(node, "lineno", 1), name) for name in dict.fromkeys(names))
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
+
+
+def _names_plugin(node: ast.expr) -> bool:
+    texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return any(text != "pytester" for text in texts)
 
 
 def _is_main(node: ast.AST) -> bool:
