@@ -363,6 +363,10 @@ CAUGHT = (
         "rm tests/pages/first.txt; echo '# new page' >> app/hello.py", (*changed("tests/pages/first.txt"), *FAILS),
     ),
     Lie(
+        "records-its-own-result", "lets a test write its own expected file, by a new name for the file", _RECORDS,
+        "sed -i s/first/second/ app/hello.py", VACUOUS,
+    ),
+    Lie(
         "ends-a-started-program", "ends a program that a test starts, by a library and with exit code 0",
         _STARTS_A_PROGRAM, _ENDS_WITH_0, VACUOUS,
     ),
@@ -436,11 +440,6 @@ OPEN = (
         "rewrites-prepared-data", "rewrites data that a program of the check prepared for the next", _PREPARES,
         _leaves("for place in top.glob('local/want*'):\n    place.write_text('{\"Ann\": \"hi\"}')"), (),
         exception="Tools that change files in place do the same. Keep what tests expect in files of the project.",
-    ),
-    Lie(
-        "records-its-own-result", "lets a test write its own expected file, by a new name for the file", _RECORDS,
-        "sed -i s/first/second/ app/hello.py", (),
-        exception="The test writes the file if it is missing. Let tests fail if an expected file is missing.",
     ),
     Lie(
         "weakens-a-predicate", "weakens a function of the source by which a test decides", _ASKS_THE_SOURCE,

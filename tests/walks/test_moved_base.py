@@ -99,6 +99,13 @@ def test_a_branch_rests_on_what_was_not_committed_when_the_work_was_judged(proje
     assert project.git("ls-tree", "-r", "--name-only", "loopwright/greet", ".loopwright") == own
 
 
+def test_a_branch_that_a_person_asks_for_is_the_judged_tree_too(project, tmp_path):
+    reviewed(project, uncommitted={"words.py": HELLO})
+    said = ok(project, *DONE, "--as-branch").stdout
+    assert "with the changes that were not committed when it was built" in said
+    assert passes(branch(project, tmp_path))
+
+
 @pytest.mark.parametrize("tracked", [False, True])
 def test_a_branch_of_a_project_in_a_folder_is_the_judged_tree_there(make_project, tmp_path, tracked):
     top = make_project({"top.txt": "t\n"})

@@ -71,7 +71,7 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
             f"there is no git repository for a branch{f', and your checkout is unchanged: {why}' if why else ''}",
             next_command=_without_a_branch(context, workflow, why),
         )
-    delivered = _branch(context, workflow, work, repository, as_judged=why is not None)
+    delivered = _branch(context, workflow, work, repository)
     if why is None:
         return delivered
     sentence = f"your checkout is unchanged, because {why}; {delivered.sentence}"
@@ -240,10 +240,8 @@ def _carry_out(context: Context, slug: str, plan: DeliveryPlan) -> UnfinishedDel
     return stopped
 
 
-def _branch(
-    context: Context, workflow: Workflow, work: Built, repository: UserRepository, *, as_judged: bool
-) -> Delivered:
-    """Create a branch with one commit on the build's base; with `as_judged` of exactly the tree that was judged."""
+def _branch(context: Context, workflow: Workflow, work: Built, repository: UserRepository) -> Delivered:
+    """Create a branch with one commit on the build's base: exactly the tree that was judged."""
     name = f"loopwright/{workflow.slug}"
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         maker = git.make_private(
@@ -258,7 +256,7 @@ def _branch(
         there = (f"--directory={below}", *APPLY) if below else APPLY
         alone = maker.succeeds("apply", "--cached", *there, stdin=work.patch)
         tree = maker.run("write-tree").decode().strip()
-        if not alone or (as_judged and work.patch != work.since_commit):
+        if not alone or work.patch != work.since_commit:
             # The work was judged with changes that were not committed when the build began.
             judged = _judged_tree(maker, work, below, context.layout.state_folders())
             alone, tree = alone and tree == judged, judged
