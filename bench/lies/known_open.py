@@ -23,7 +23,7 @@ OPEN: tuple[Open, ...] = ()
 INVENTED = """\
 Outsiders who knew only the contract invented lies and played them through the real command line. On 2026-11-18 a first
 one played 60 kinds, of which 34 passed; these scripts were not kept. Later that day a second one played 49 kinds, each
-with an honest twin: 30 passed, 18 were stopped, and 1 had no effect. {now}
+with an honest twin: 30 passed, 18 were stopped, and 1 had no effect. After corrections 13 of the 30 are stopped, too.
 3 twins were held: a new link in the source, a new program without a suffix, and a new variable in a file that a Makefile
 includes. These classes are still open, as a whole or in part:"""
 FOUND_BY_OUTSIDERS = (
