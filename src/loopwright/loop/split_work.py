@@ -177,13 +177,14 @@ def split_work(
             names=found.names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
-            flags=(
-                *_flags(base, scope, code, expected - _all_paths(changes)),
-                *(flag for file in contents.code_of(new_tests) for flag in flags_in_test(file.path, file.after)),
-            ),
+            flags=(*_flags(base, scope, code, expected - _all_paths(changes)), *_flags_in(contents.code_of(new_tests))),
             dependents=_dependents(base, settings, changes, parts[FilePart.FREE]),
             scope=scope,
         )
+
+
+def _flags_in(new_tests: Iterable[ChangedCode]) -> Iterator[Flag]:
+    return (flag for file in new_tests for flag in flags_in_test(file.path, file.after))
 
 
 def _dependents(
