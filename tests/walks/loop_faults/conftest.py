@@ -26,12 +26,19 @@ if [ -e {trace}.do-$1 ]; then mv {trace}.do-$1 {trace}.did-$1; . {trace}.did-$1;
 if [ -e {trace}.meet-$1 ]; then mv {trace}.meet-$1 {trace}.met-$1 && exec sleep 1000; fi
 case $1 in
   builder) if [ -e work ]; then echo good > work; else echo bad > work; fi ;;
-  tests) printf '<testsuite><testcase classname="c" name="n">' > junit.xml
-    grep -q good work || printf '<failure message="it is bad"/>' >> junit.xml
-    printf '</testcase></testsuite>' >> junit.xml ;;
+  tests) ;;
 esac
 echo "end $1" >> {trace}
-[ $1 != tests ] || grep -q good work
+"""
+# Its expectation can be changed, so it proves the work. No control knows the program that it starts.
+TEST = """\
+import os, pathlib, unittest
+
+
+class Tests(unittest.TestCase):
+    def test_work(self):
+        os.system(pathlib.Path("command.txt").read_text())
+        self.assertEqual(pathlib.Path("work").read_text(), "good\\n")
 """
 BAD = {
     "description": "it is bad", "testable_condition": "sh {agent} probe; grep -q bad work && echo BAD || echo fine",
@@ -60,7 +67,9 @@ class Scene:
         (folder / "agent.sh").write_text(AGENT.format(trace=self.trace))
         # What runs these tests may be in a home folder, which confinement hides.
         project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
-        project.write(".gitignore", ".loopwright/\njunit.xml\n")
+        project.write(".gitignore", ".loopwright/\n__pycache__/\n")
+        project.write("test_work.py", TEST)
+        project.write("command.txt", f"sh {folder}/agent.sh tests")
         project.commit("a start")
         turns = [
             {
@@ -73,7 +82,8 @@ class Scene:
         project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
         project.write(
             ".loopwright/config.toml",
-            f'[project]\nsource = ["**"]\ntest_command = "sh {folder}/agent.sh tests"\n[loop]\nno_progress = 1000\n'
+            '[project]\nsource = ["**"]\ntest_command = "python3 -m unittest -q"\n'
+            '[loop]\nno_progress = 1000\nside_by_side = "never"\n'
             "[run]\nmax_retries = 1000\n"
             '[agents]\ndefault = "scripted"\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
         )
@@ -192,10 +202,9 @@ class Scene:
         for role in ("planner", "builder", "debugger", "tests"):
             action = ACTIONS[role]
             ended, begun = sum(event.action == action for event in done), trace.count(f"begin {role}")
-            # The tests run on the base, too, in the validation that passes.
-            ended += (
-                len(list((self.project.own / "runs").glob(f"{self.loop_id}-base-tests*"))) if role == "tests" else 0
-            )
+            # The tests run on the base and with probes, too, in the validation that passes.
+            others = (self.project.own / "runs").glob(f"{self.loop_id}-*-tests*")
+            ended += len(list(others)) if role == "tests" else 0
             # A killed turn is repeated; a turn that was killed at once has an end without a start.
             hit = kills.get(action, 0) + kills.get("at random", 0)
             assert abs(begun - ended) <= hit, f"{role}: {begun} begun, {ended} done, {kills}"
