@@ -1008,3 +1008,15 @@ def test_an_example_in_a_docstring_proves_work(loops, calc):
     loops.project.write("calc.py", 'def double(n):\n    """Twice.\n\n    >>> double(2)\n    4\n    """\n    return n\n')
     loops.project.commit("an example")
     loops.run("start", loop_id)
+
+
+def test_work_that_removes_the_records_of_a_control_is_held(loops, calc):
+    # The name is put together, so that no flag stops it first.
+    removes = (
+        "cat > calc.py <<'END'\nimport atexit, pathlib\n\n\ndef clean():\n"
+        "    for place in pathlib.Path(__file__).parent.glob('.*zero.py.re' + 'cords'):\n        place.unlink()\n\n\n"
+        "atexit.register(clean)\n\n\ndef double(n):\n    return n + n\nEND\n"
+    )
+    loop_id = calc(removes)
+    loops.run("start", loop_id, code=14)
+    assert held(loops, loop_id)["code"] == "vacuous_tests"

@@ -7,6 +7,7 @@ import pytest
 from loopwright.judging.controls.probe_records import (
     Assertions,
     as_results,
+    cut_short,
     dead_proofs,
     read_records,
     weakened_assertions,
@@ -107,3 +108,17 @@ def test_the_assertion_that_failed_before_must_be_reached_and_able_to_fail(stop,
     found = dead_proofs(read(stop), read(*work), [TEST], SPANS)
     assert bool(found) == is_dead
     assert not is_dead or found == {TEST: "t.py:3:4"}
+
+
+@pytest.mark.parametrize(
+    ("base", "work", "is_cut_short"),
+    [
+        (["end failed"], ["end failed"], False),
+        (["end failed"], [], True),
+        (["end failed"], ["stop:4 failed"], True),
+        (["end failed"], ["3:4 raised", "stop:4 failed"], False),
+        (["stop:4 failed"], [], False),
+    ],
+)
+def test_a_test_that_comes_to_its_end_on_the_base_only_says_nothing(base, work, is_cut_short):
+    assert bool(cut_short(read(*base), read(*work), [TEST])) == is_cut_short

@@ -141,6 +141,18 @@ def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans:
     return {test: place for test, place in places.items() if place and not work.can_fail_at(test, place)}
 
 
+def cut_short(base: Assertions, work: Assertions, tests: Iterable[str]) -> tuple[str, ...]:
+    """The tests that came to their end on the base, and on the work ended without a changed assertion that failed.
+
+    Such a test says nothing about its later assertions; the product may have removed the records, too.
+    """
+    return tuple(
+        test
+        for test in tests
+        if base.came_to_end(test) and not work.came_to_end(test) and ProbeOutcome.RAISED not in work.of(test)
+    )
+
+
 def _is_weakened(test: str, place: str, before: ProbeOutcome, base: Assertions, work: Assertions) -> bool:
     now = work.outcomes.get((test, place))
     if before is ProbeOutcome.PASSED:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.controls.model import ControlOutcome, worst
-from loopwright.judging.controls.probe_records import Assertions, dead_proofs, weakened_assertions
+from loopwright.judging.controls.probe_records import Assertions, cut_short, dead_proofs, weakened_assertions
 from loopwright.judging.same_tests import new_name, old_name
 from loopwright.judging.verdict import FAILED, CommandVerdict, Grade
 from loopwright.loop.altered_files import AlteredFiles, raising_files
@@ -126,7 +126,7 @@ class AlteredRuns:
         assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
         dead = {test: (place,) for test, place in dead_proofs(before, after, fixed, spans).items()}
-        return assertions | dead | dict.fromkeys(passing, (_WHOLE,))
+        return assertions | dead | dict.fromkeys((*passing, *cut_short(before, after, tests)), (_WHOLE,))
 
     def _programs_weakened(self, tests: tuple[str, ...]) -> tuple[str, ...]:
         """Those of these tests that start programs that can fail on the base, and can't fail on the work."""
