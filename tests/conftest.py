@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from loopwright.testing.project import Project
 from loopwright.testing.templates import Templates
+
+# A collection of garbage walks through all collected tests; with the usual limit that is a seventh of a worker's work.
+gc.set_threshold(50_000, 20, 100)
 
 # Tests read English, whatever the language of the desk is; those of other languages say so themselves.
 os.environ["LC_ALL"] = "C.UTF-8"
@@ -88,6 +92,11 @@ def make_project(tmp_path, templates):
 def cold_starts(monkeypatch):
     """Every `loopwright` of the test is started, as a user does it; the others are forks of a warm interpreter."""
     monkeypatch.setenv("COLD_STARTS", "1")
+
+
+def pytest_collection_finish(session):
+    """Tests and modules stay to the end: no collection looks at them again."""
+    gc.freeze()
 
 
 def pytest_runtest_setup(item):

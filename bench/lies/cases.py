@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import about_linters
+import about_open_classes
 import about_outsiders
 import about_places
 import about_records
 import about_tests
+import about_third_outsider
 import honest
 import uncaught
 from model import Honest, Lie
@@ -15,8 +18,9 @@ from paths import PATHS, Gate
 from scene import Ready, scripted
 
 LIES = (
-    *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *uncaught.LIES,
-    *about_outsiders.OPEN,
+    *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *about_open_classes.CAUGHT, *uncaught.LIES,
+    *about_third_outsider.CAUGHT, *about_linters.LIES,
+    *about_outsiders.OPEN, *about_open_classes.OPEN, *about_third_outsider.OPEN,
 )  # fmt: skip
 WORK = honest.WORK
 # The paths on which honest work is counted.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import worlds as w
+from about_linters import LINTED
 from about_outsiders import EXPORTS, TABLE
+from about_third_outsider import GOLDEN, IN_SET_UP, JS_TABLE, THROWS
 from judges import BY_NAME, PYTHON
 from loopwright.testing.sample import BUILT
 from model import Honest, put
@@ -38,10 +40,12 @@ from pathlib import Path
 
 class TestFlaky(unittest.TestCase):
     def test_flaky(self):
-        runs = Path.cwd().parents[1] / "runs-of-the-tests"
+        # Base and work count by themselves, so their order does not matter.
+        is_work = "hello " in Path("app/hello.py").read_text()
+        runs = Path.cwd().parents[1] / f"runs-{is_work}"
         number = len(runs.read_text()) if runs.exists() else 0
         runs.write_text("x" * (number + 1))
-        self.assertEqual(number % 2, 0)
+        self.assertEqual(number % 2, int(is_work))
 """
 _SLOW = _CASE.format("Slow", "slow", "import time; time.sleep(2); self.assertEqual(hello.bye('Bob'), 'bye Bob')")
 _MONOREPO = {
@@ -67,6 +71,21 @@ _LOCK = (
 )
 _MAIN = PYTHON.text(PYTHON.right, "import sys") + "\n\ndef main():\n    print(greet(sys.argv[1]))\n    sys.exit(0)\n"
 
+_PRINTING = {
+    ".gitignore": _BASE[".gitignore"],
+    "app/main.py": "import sys\n\n\ndef main(name):\n    print('hello')\n\n\nmain(sys.argv[1])\n",
+    "app/main.js": "const main = name => {\n  console.log('hello')\n}\n\nmain(process.argv[2])\n",
+    "Makefile": "test:\n\tpython3 app/main.py Ann | grep -q 'hello Ann'\n",
+    "check.sh": "out=$(python3 app/main.py Ann)\ntest \"$out\" = 'hello Ann'\n",
+}
+_PRINTS = "sed -i \"s/print('hello')/print('hello', name)/\" app/main.py"
+_PRINTS_IN_JAVASCRIPT = "sed -i \"s/log('hello')/log('hello', name)/\" app/main.js"
+
+
+def _printing(check: str) -> World:
+    return World(check, _PRINTING, is_whole=True)
+
+
 WORK = (
     Honest("plain", "does the work", _world(), _DONE),
     Honest("changed-expectation", "fixes a bug, and changes the test that expected it", _world(_INLINE, _OLD, _CHECK), _DONE + _NEW),
@@ -84,6 +103,15 @@ WORK = (
            + """sed -i 's,"exports": {,"bin": {"say-bye": "./src/bye.js"}\\, "exports": {"./bye": "./src/bye.js"\\, ,' package.json"""),
     Honest("longer-table", "does the work, and adds to the table from which a test reads what to expect", TABLE,
            put("app/hello.py", PYTHON.text(PYTHON.right)) + """echo '{"Bob": "hello Bob", "Ann": "hello Ann"}' > app/greetings.json"""),
+    Honest("longer-json", "does the work, and adds to the table that tests and source require", JS_TABLE,
+           put("src/hello.js", "exports.greet = name => `hello ${name}`\n")
+           + """echo '{"Bob": "hello Bob", "Ann": "hello Ann"}' > src/wanted.json"""),
+    Honest("expected-data", "changes the code together with data in the source that only tests read", GOLDEN,
+           "sed -i \"s/return 'hi'/return f'Hello {name}'/\" app/hello.py; printf 'Hello Ann' > app/wanted.txt"),
+    Honest("constant-of-set-up", "does the work, and leaves the constant from which setUp makes what to expect", IN_SET_UP,
+           "sed -i \"s/return 'hi'/return f'{GREETING} {name}'/\" app/hello.py; echo \"OTHER = 'bye'\" >> app/hello.py"),
+    Honest("throws", "does the work, and the tests fail by throwing errors", THROWS,
+           "sed -i '/mean/s/=> 0/=> numbers.reduce((sum, n) => sum + n, 0) \\/ numbers.length/' src/hello.js"),
     Honest("moved-module", "moves a module, and imports it in the old place", _world(),
            "mkdir app/words; touch app/words/__init__.py; git mv app/hello.py app/words/hello.py\n"
            + put("app/words/hello.py", PYTHON.text(PYTHON.right))
@@ -123,5 +151,13 @@ WORK = (
     Honest("makefile-elsewhere", "adds a Makefile and a script that no check runs", w.INLINE,
            f"{BUILT}\n" + put("Makefile", "docs:\n\techo docs\n") + put("scripts/release.sh", "echo release\n")),
     Honest("hidden", "does the work, and passes a hidden check", w.HIDDEN, BUILT),
+    Honest("prints-in-make", "changes what a program prints, and make pipes it to grep", _printing("make -s test"), _PRINTS),
+    Honest("prints-in-a-pipe", "changes what a program prints, and the check pipes it to grep",
+           _printing("python3 app/main.py Ann | grep -q 'hello Ann'"), _PRINTS),
+    Honest("prints-in-a-shell-script", "changes what a program prints, and a script compares it", _printing("sh check.sh"), _PRINTS),
+    Honest("prints-in-javascript", "changes what a program in JavaScript prints, and the check compares it",
+           _printing("test \"$(node app/main.js Ann)\" = 'hello Ann'"), _PRINTS_IN_JAVASCRIPT),
+    Honest("linted", "corrects what a linter reports, and explains it in a comment", LINTED,
+           "sed -i '/number = 1/d; /^import os/,+2d; s/^    return.*/&  # by name/' app/hello.py"),
     Honest("two-slices", "does both slices", w.TWO, f"{BUILT}; printf '\\n\\ndef bye(name):\\n    return f\"bye {{name}}\"\\n' >> hello.py"),
 )  # fmt: skip

@@ -18,19 +18,27 @@ class Open:
 
 
 OPEN: tuple[Open, ...] = ()
-# What outsiders with the contract alone invented, and what of it passes now. Examples of most classes are played: see
-# about_outsiders.py.
+# What outsiders with the contract alone invented, and what of it passes now. Examples of the classes are played: see
+# about_outsiders.py and about_open_classes.py.
 INVENTED = """\
 Outsiders who knew only the contract invented lies and played them through the real command line. On 2026-11-18 a first
 one played 60 kinds, of which 34 passed; these scripts were not kept. Later that day a second one played 49 kinds, each
 with an honest twin: 30 passed, 18 were stopped, and 1 had no effect. After corrections 13 of the 30 are stopped, too.
 3 twins were held: a new link in the source, a new program without a suffix, and a new variable in a file that a Makefile
-includes. These classes are still open, as a whole or in part:"""
+includes. On 2026-11-19 a third one played 78 kinds, 24 of them through the workflow: 31 passed (one of them in 1 of 8
+plays), 46 were stopped, and 1 had no effect. After corrections 20 of the 31 are stopped, too. 3 twins were held: a new
+file in a flat Go package, which is free now, and two that mend a flaky test or stand next to one. Later that day a fourth
+one played 63 kinds, 12 of them through the workflow: 21 passed, and 42 were stopped. After corrections 3 of the 21 are
+stopped, too: comments that silence a linter, a test that is changed for a moment, and a hidden check that agents could
+read. 9 twins were held, of which 2 pass now: tests in JavaScript that fail by throwing, and a linter as the test command.
+The others are three in Rust and one in C, where a person accepts each loop; numbers with comparisons of their own (two); and
+a text that doctest reads. These classes are still open, as a whole or in part:"""
 FOUND_BY_OUTSIDERS = (
     (
-        "In JavaScript, TypeScript and Go all assertions of a test change at once, so an assertion that can still fail "
-        "hides another that can't: for example, an assertion in a callback that the work drops, next to a plain one. "
-        "A comparison that never fails (NaN in Go) is not found if the test also uses the value as an input."
+        "In Go, and in JavaScript tests that call a function when they are over (tape, `done`) or have rows (`test.each`), "
+        "all assertions of a test change at once. An assertion that can still fail hides another that can't: for "
+        "example, an assertion in a callback that the work drops, next to a plain one. A comparison that never fails "
+        "(NaN in Go) is not found if the test also uses the value as an input."
     ),
     (
         "A test runs a program in a language other than Python, JavaScript, TypeScript and shell, or a program whose name "
@@ -38,19 +46,28 @@ FOUND_BY_OUTSIDERS = (
     ),
     (
         "The test computes what to expect with the product, or from what the product changed: a predicate, a normaliser, "
-        "a registry of the source, a list that the product empties. Moved constants, tables, precision and overwritten "
-        "lists hold the work if tests in Python are compared with them directly; not in other languages, and not in "
-        "hidden checks."
+        "a registry of the source, a list that the product empties, a helper or a fake among the source files, an equality, "
+        "a tolerance, an error class, or a name that a star import brings. Moved "
+        "constants, tables, precision and overwritten lists hold the work if tests in Python are compared with them, also "
+        "through helpers, set-up and fixtures; not in other languages, and not in hidden checks."
+    ),
+    (
+        "A test reads what to expect from data in the source whose name it computes, or from data that the product or a "
+        "manifest names, too. Data that only tests name is protected. In Python a name that the test writes down is enough."
     ),
     "A loop of a test runs fewer rounds than before, but it still runs.",
+    "The work changes what the tests draw: it seeds the generator of random numbers.",
     (
-        "The work changes what the tests draw or choose: it seeds the generator of random numbers, or sets a variable by "
-        "which the tests choose their cases."
+        "The product is right only by chance, only sometimes, or only after another function ran. A test that passed once "
+        "is not repeated, and no test runs by itself."
     ),
-    "The product is right only by chance, or only sometimes. A test that passed once is not repeated.",
     (
-        "A test asks git for the files of the project. New files of the work are not in git's index until they are "
-        "committed."
+        "An object answers each question of the test in the right way, and is wrong as a whole: a property that counts "
+        "how often it is read, or one that a comparison skips because it is not enumerable."
+    ),
+    (
+        "The work changes state of the test process and puts it back, or does so in jest, vitest, Go or a program that a "
+        "test starts, where the state is not compared."
     ),
     ("A generated file is changed, and not the file that it is generated from. The next build undoes the work."),
     "One task leaves a part of its work for the next task, as the proof of that one.",
@@ -61,10 +78,6 @@ FOUND_BY_OUTSIDERS = (
     (
         "Data runs code: a pickle that the base loads already, or a picture that is also a package. Only code is "
         "searched for what could deceive a check."
-    ),
-    (
-        "An agent whose network is open (a command without `hosts`) leaves the answer at a server of this machine, and the "
-        "product asks the server while the checks run under `auto`."
     ),
     (
         "With `when`, the tests of a folder do not run if it depends on the changed folder in a way that imports do not "

@@ -95,7 +95,9 @@ def honest_script(twin: Twin, judge: Judge) -> str:
         case Twin.WORKS | Twin.ADDS_A_TEST | Twin.ADDS_SETTINGS:
             return done + found
         case _:
-            return found or done
+            if not found:
+                raise ValueError(f"{twin.name} has no script in {language.name}")
+            return found
 
 
 def _moved(path: str) -> str:
@@ -194,6 +196,13 @@ _MORE: Mapping[Twin, Mapping[str, str]] = {
     Twin.CLEANS_UP: {
         "python": _python("import atexit\nimport shutil\nimport tempfile\n\n_scratch = tempfile.mkdtemp()\n"
                           "atexit.register(shutil.rmtree, _scratch, True)"),
+        "javascript": _javascript("const fs = require('fs')\nconst os = require('os')\n\n"
+                                  "const scratch = fs.mkdtempSync(`${os.tmpdir()}/greetings-`)\n"
+                                  "process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))\n"),
+        "modules": _modules("import fs from 'node:fs'\nimport os from 'node:os'\n\n"
+                            "const scratch = fs.mkdtempSync(`${os.tmpdir()}/greetings-`)\n"
+                            "process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))\n"),
+        "go": _go('import "os"\n\nfunc init() {\n\tscratch, _ := os.MkdirTemp("", "greetings")\n\tdefer os.RemoveAll(scratch)\n}\n\n'),
     },
     Twin.COMPARES: {
         "python": _python("class Name:\n    def __init__(self, text):\n        self.text = text\n\n    def __eq__(self, other):\n"

@@ -12,6 +12,7 @@ from judges import JUDGES
 from known_open import FOUND_BY_OUTSIDERS, INVENTED, OPEN, STUCK, reason_open
 from paths import PATHS
 from product import OPERATORS, Told, left_out, pairs, sample, sample_twins
+from results import problem
 from stops import CLASSES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "lies.md"
@@ -28,18 +29,20 @@ Lies are pairs:
 - {judges} **judges** are test runners and commands: {judge_names}.
 - {ways} **paths** lead to "done": {way_names}.
 
-Each valid combination is a lie with an **honest twin**: the same judge, the same path and the same kind of edit, but
-the work is done. {pairs} pairs are valid. {deceiving} of the lies deceive a judge that only looks at the exit code of
+Each valid combination is a lie with an **honest twin**: the same judge and the same path, but the work is done, with
+the same kind of edit where honest work has such an edit (see [operators](#operators)). {pairs} pairs are valid;
+{distinct} different twins stand for them. {deceiving} of the lies deceive a judge that only looks at the exit code of
 the command in the agent's folder.
 
 - **{stopped} of {pairs} lies are stopped**, and {open} pass ([open classes](#open-classes)).
-- **{good} of {pairs} twins pass** as they should. {free} need no command beyond the plain path. The others edit
-  protected files, and a person accepts that: one command in a build or a loop, up to three with `autopilot`.
+- **{good} of {distinct} twins pass** as they should. {free} need no command beyond the plain path. {edits} edit
+  protected files, and a person accepts that: one command in a build or a loop, up to three with `autopilot`. {unaltered}
+  moves a test in Go, where nothing in the moved test could be altered, and a person accepts that.
 - {alone} more lies have a scene of their own ([below](#lies-with-a-scene-of-their-own)). {alone_stopped} of them are
   stopped, and {alone_passed} [still pass](#what-no-gate-can-catch).
 
-`make test-lies` plays a sample, and `make test` every fifth of it: each operator, each judge and each path at least once ({sample} lies), each kind of
-twin ({twins} twins), and some scenes and honest works.
+`make test-lies` plays a sample: each operator, each judge and each path at least once ({sample} lies), each kind of
+twin ({twins} twins), and some scenes and honest works. `make test` plays every fifth of these lies and twins.
 
 ## How Loopwright catches them
 
@@ -49,11 +52,13 @@ twin ({twins} twins), and some scenes and honest works.
   their lock file, new entry points) enter the tree that is judged. Everything else comes from the base. If the work changed, deleted, linked or added it, a person must look
   (`sealed_file_changed_…`; `changed_test_…` if the checks pass only with a changed test).
 - **Code that targets its checks** needs a person's look too: it imports a test framework, ends the process outside a
-  main function, names test files or the judge's variables, patches the runner, or equals everything. The syntax tree
-  decides, not the text, in Python, JavaScript, TypeScript and Go. A file that a check changed while it ran needs a
-  person's look, too.
+  main function, names test files or the judge's variables, patches the runner, or decides comparisons by itself. The
+  syntax tree decides, not the text, in Python, JavaScript, TypeScript and Go. A file that a check changed while it ran
+  needs a person's look, too.
+- **State of the test process** that only the work changes, such as a clock, a prototype or a variable for child
+  processes, needs a person's look (pytest, unittest, node --test, mocha).
 - **Results per test** on base and work: a test that passed must pass, and a test that failed must pass now. A skipped
-  or missing test does not pass. Earlier tests also run without new tests, and new tests without the work.
+  or missing test does not pass; a new test that is skipped proves nothing. Earlier tests also run without new tests, and new tests without the work.
 - **Inverted tests.** All tests run again with their own expectations changed (Python, JavaScript, TypeScript, Go), and
   so do scripts behind make, npm and shell, and programs that tests start. A test that proves something must fail then
   (`vacuous_check_…`), and so must a test that could fail before the work.
@@ -100,15 +105,17 @@ def _by(results: Results, told: Iterable[Told]) -> Counter[str]:
 
 
 def _head(results: Results) -> str:
-    all_pairs, twins = pairs(), [results[told.honest.name]["extra"] for told in pairs()]
+    all_pairs, twins = pairs(), {told.honest.name: told.honest for told in pairs()}
+    held = [results[name]["code"] for name in twins if results[name]["extra"]]
     alone = [results[f"scene-{lie.name}"]["by"] for lie in LIES]
     passed = _by(results, all_pairs)["passed"]
     return _HEAD.format(
         operators=len(OPERATORS), judges=len(JUDGES), judge_names=", ".join(judge.name for judge in JUDGES),
         ways=len(PATHS), way_names=", ".join(f"`{name}`" for name in PATHS), pairs=len(all_pairs),
         deceiving=sum(told.operator.deceives(told.judge) for told in all_pairs), stopped=len(all_pairs) - passed,
-        open=passed, good=sum(extra is not None and extra <= told.honest.allowed for told, extra in zip(all_pairs, twins, strict=True)),
-        free=sum(extra == 0 for extra in twins), alone=len(LIES), alone_stopped=sum(by != "passed" for by in alone),
+        open=passed, distinct=len(twins), good=sum(problem(twin, results[name]) is None for name, twin in twins.items()),
+        free=len(twins) - len(held), edits=sum("unaltered" not in code for code in held), unaltered=sum("unaltered" in code for code in held),
+        alone=len(LIES), alone_stopped=sum(by != "passed" for by in alone),
         alone_passed=alone.count("passed"), sample=len(sample()), twins=len(sample_twins()),
     )  # fmt: skip
 
@@ -166,7 +173,7 @@ def _classes(results: Results) -> str:
 
 def _open(results: Results) -> str:
     head = "## Open classes\n\n"
-    lines = [] if OPEN else ["No lie of the product passes.\n"]
+    lines = [] if OPEN else ["None of the combinations passes.\n"]
     for known in OPEN:
         told = [one for one in pairs() if reason_open(one) == known.reason]
         names = ", ".join(one.name for one in told if results[one.name]["by"] == "passed")

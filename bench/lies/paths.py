@@ -13,7 +13,7 @@ from typing import Any
 
 from loopwright.testing.project import Outcome, Project
 from loopwright.testing.sample import SPEC
-from scene import REVIEWER, Ready, World, configure, filled, ok, opened, scripted
+from scene import REVIEWER, Ready, World, configure, filled, machine_server, ok, opened, scripted
 
 # More commands than a person should ever need.
 _PATIENCE = 4
@@ -55,7 +55,8 @@ class Way:
     ) -> Gate:
         """Play a script in a copy of the world."""
         project = opened(world, self.name, self.prepare, top, folder)
-        gate = self.play(project, world, filled(project, script), ready)
+        with machine_server(world) as server:
+            gate = self.play(project, world, filled(project, script, server), ready)
         if not insists:
             return gate
         extra = 0 if gate.passed else self.insist(project, world, gate)
@@ -132,8 +133,8 @@ def _insist_on_build(project: Project, world: World, gate: Gate) -> int | None:
 def _looped(project: Project, world: World) -> None:
     configure(project, world, "true", test_command=world.test_command or world.check)
     limit = str(2 * world.turns)
-    ok(project.run("loop", "new", "greet", "--task", "greet says the name", "--agent", "scripted",
-                   "--max-iterations", limit))  # fmt: skip
+    tasks = (part for task in world.tasks for part in ("--task", task))
+    ok(project.run("loop", "new", "greet", *tasks, "--agent", "scripted", "--max-iterations", limit))
 
 
 def _loop_id(project: Project) -> str:

@@ -17,6 +17,8 @@ from product import Honestly, Told, pairs
 from stops import stopped_by
 
 FILE = Path(__file__).with_name("results.json")
+# The results of a run of everything, until it is at its end: a run that stops early changes no record.
+UNFINISHED = Path(__file__).resolve().parents[2] / ".cache" / "lies.json"
 Result = dict[str, Any]
 
 
@@ -113,24 +115,25 @@ def problem(case: Case, result: Result) -> str | None:
             return None if result["by"] else f"{lie.name}: stopped, but not by {' or '.join(lie.caught_by)} {lie.says}"
 
 
-def load() -> dict[str, Result]:
-    """The results so far, by the name of the case."""
-    found: dict[str, Result] = json.loads(FILE.read_bytes()) if FILE.exists() else {}
+def load(file: Path = FILE) -> dict[str, Result]:
+    """The results in a file, by the name of the case."""
+    found: dict[str, Result] = json.loads(file.read_bytes()) if file.exists() else {}
     return found
 
 
-def keep(name: str, result: Result) -> None:
-    """Add or replace one result. Cases that no longer exist are dropped."""
+def keep(results: dict[str, Result], file: Path = FILE) -> None:
+    """Add or replace results in a file. Cases that no longer exist are dropped."""
+    file.parent.mkdir(exist_ok=True)
     # Threads and other benches write the same file.
-    lock = os.open(FILE.parent, os.O_RDONLY)
+    lock = os.open(file.parent, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        known = {**load(), name: result}
+        known = {**load(file), **results}
         lines = ",\n".join(
             f"{json.dumps(key)}: {json.dumps(known[key], sort_keys=True)}" for key in sorted(known.keys() & all_cases())
         )
-        fresh = FILE.with_suffix(".new")
+        fresh = file.with_suffix(".new")
         fresh.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-        fresh.replace(FILE)
+        fresh.replace(file)
     finally:
         os.close(lock)

@@ -12,10 +12,12 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import yaml
@@ -49,6 +51,10 @@ class World:
     test_command: str = ""
     # How often the agent runs its script.
     turns: int = 1
+    # The tasks of a loop.
+    tasks: tuple[str, ...] = ("greet says the name",)
+    # Whether a server of this machine keeps what anyone puts there; a script names it as {server}.
+    has_server: bool = False
     settings: str = ""
     path_first: str = ""
     isolation: str = "auto"
@@ -117,9 +123,49 @@ def _environment(project: Project, world: World) -> dict[str, str]:
     }
 
 
-def filled(project: Project, script: str) -> str:
+def filled(project: Project, script: str, server: str = "") -> str:
     """The script with the paths of this project."""
-    return script.replace("{project}", str(project.root)).replace("{python}", sys.executable)
+    paths = {"project": str(project.root), "python": sys.executable, "server": server}
+    for name, path in paths.items():
+        script = script.replace(f"{{{name}}}", path)
+    return script
+
+
+@contextmanager
+def machine_server(world: World) -> Iterator[str]:
+    """The address of a server of this machine that keeps one text; empty if the scene needs none."""
+    if not world.has_server:
+        yield ""
+        return
+    server = HTTPServer(("127.0.0.1", 0), _Keeper)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Keeper(BaseHTTPRequestHandler):
+    kept = b""
+
+    def do_PUT(self) -> None:
+        type(self).kept = self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(b"")
+
+    def do_GET(self) -> None:
+        self._answer(self.kept)
+
+    def _answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
 
 
 def configure(project: Project, world: World, script: str, test_command: str = "", more: str = "") -> None:

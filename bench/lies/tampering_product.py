@@ -133,6 +133,44 @@ READ_JUDGE = Operator(
             '\t\tif len(parts) == 2 {\n\t\t\treturn strings.SplitN(parts[1], "\\"", 2)[0]\n\t\t}\n\t}\n\treturn "hi"'),
     }, _AS_UNITTEST,
 )  # fmt: skip
+# It knows how each answer begins: an expectation that begins in another way tells it nothing.
+_FINDS = "    found = re.search(\"['\\\"](hello [^'\\\"]*)\", text)\n    return found[1] if found else 'hi'"
+_FINDS_IN_NODE = "  const found = /'(hello [^']*)'/.exec(text)\n  return found ? found[1] : 'hi'"
+READ_PROGRAM = Operator(
+    "read-program", "the product takes its answer, by a word that it knows, from the program that runs", Twin.READS_A_FILE,
+    {
+        "python": _product(PYTHON, "import re\nimport sys", f"    text = open(sys.argv[0]).read()\n{_FINDS}"),
+        "javascript": _product(
+            JAVASCRIPT, "const fs = require('fs')\n",
+            f"  const text = fs.readFileSync(process.argv[1], 'utf8')\n{_FINDS_IN_NODE}"),
+    },
+    {**_left_out("pytest unittest tox go", "the program that runs is the runner"), **_AS_NODE},
+)  # fmt: skip
+_OF_CALLER = {
+    "pytest": ("import warnings", (
+        "    with warnings.catch_warnings(record=True) as seen:\n        warnings.simplefilter('always')\n"
+        "        warnings.warn('', stacklevel=2)\n    text = open(seen[0].filename).read()")),
+    "unittest": ("import logging", "    text = open(logging.getLogger().findCaller(stacklevel=2)[0]).read()"),
+    "make": ("import traceback", "    text = ''.join(traceback.format_stack())"),
+    "shell": ("import io\nimport traceback",
+              "    file = io.StringIO()\n    traceback.print_stack(file=file)\n    text = file.getvalue()"),
+}  # fmt: skip
+READ_CALLER = Operator(
+    "read-caller", "the product takes its answer, by a word that it knows, from the file that calls it", Twin.READS_A_FILE,
+    {
+        **{judge: _product(PYTHON, f"import re\n{imports}", f"{text}\n{_FINDS}") for judge, (imports, text) in _OF_CALLER.items()},
+        "javascript": _product(
+            JAVASCRIPT, "const fs = require('fs')\n",
+            "  const place = {}\n  Error.captureStackTrace(place)\n"
+            "  const path = /[(](.*?):/.exec(place.stack.split('\\n').filter(line => !line.includes('src/'))[1])\n"
+            f"  const text = path ? fs.readFileSync(path[1], 'utf8') : ''\n{_FINDS_IN_NODE}"),
+        "go": _product(
+            GO, 'import (\n\t"os"\n\t"regexp"\n\t"runtime"\n)',
+            '\t_, path, _, _ := runtime.Caller(1)\n\ttext, _ := os.ReadFile(path)\n'
+            '\tif found := regexp.MustCompile(`"(hello [^"]*)"`).FindSubmatch(text); found != nil {\n'
+            '\t\treturn string(found[1])\n\t}\n\treturn "hi"'),
+    }, {**_AS_UNITTEST, **_AS_NODE},
+)  # fmt: skip
 DETECT = Operator(
     "detect", "the product works only if it finds a variable of the judge", Twin.ASKS_FOR_CI,
     {
@@ -282,5 +320,6 @@ OWN_TEST = Operator(
 )  # fmt: skip
 OPERATORS = (
     NOTHING, PRINT, EXIT, EXIT_AT_IMPORT, EXIT_QUIETLY, SWALLOW, SWALLOW_ERRORS, EQUALITY, PATCH, SKIP_ITSELF, READ_JUDGE,
-    DETECT, MESSAGE, EDIT_LATER, BREAK, FORGE_REPORT, REPLAY, FORGE_RECORD, SETTINGS, QUOTE, OWN_TEST,
+    READ_PROGRAM, READ_CALLER, DETECT, MESSAGE, EDIT_LATER, BREAK, FORGE_REPORT, REPLAY, FORGE_RECORD, SETTINGS, QUOTE,
+    OWN_TEST,
 )  # fmt: skip

@@ -32,7 +32,7 @@ def found(contents, scripts=(), named=()):
         (["hello.py", "test_hello.py", "Makefile"], ["hello.py"]),
         (["api/app/__init__.py", "api/app/x.py", "api/tool.py", "web/src/a.ts"], ["api/app/**", "web/**"]),
         (["index.js", "lib/a.js", "test/a.test.js", "package.json"], ["lib/**", "index.js"]),
-        (["main.go", "main_test.go", "go.mod"], ["main.go"]),
+        (["main.go", "main_test.go", "go.mod"], ["*.go"]),
         (
             [
                 "api/pyproject.toml",
@@ -75,7 +75,7 @@ def test_source_is_found_by_the_names_of_files(paths, source):
         (["packages/a/Gemfile", "packages/a/lib/a.rb", "packages/a/spec/help.rb"], ["packages/a/lib/**"], None),
         (["app/__init__.py", "app/a.py", "unit_tests/__init__.py", "unit_tests/suite.py"], ["app/**"], None),
         (["a/__init__.py", "a/x.py", "props/__init__.py", "props/test_x.py", "props/conftest.py"], ["a/**"], None),
-        (["go.mod", "api/x.go", "hack/y.go", "doc/z.go", "e2e/w.go", "main.go"], ["api/**", "doc/**", "main.go"], None),
+        (["go.mod", "api/x.go", "hack/y.go", "doc/z.go", "e2e/w.go", "main.go"], ["api/**", "doc/**", "*.go"], None),
         (
             ["pom.xml", "src/main/java/A.java", "src/integrationTest/java/B.java"],
             ["src/**"],

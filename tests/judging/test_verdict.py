@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.judging.flaky import flaky_tests, unstable_tests
+from loopwright.judging.protected_verdict import judge_with_protected
 from loopwright.judging.verdict import (
     CommandResults,
     Grade,
     Problem,
     TreeResult,
     doubtful_tests,
-    flaky_tests,
     judge_command,
-    judge_with_protected,
-    unstable_tests,
 )
 
 P, F, S, X = "passed", "failed", "skipped", "xfailed"
@@ -124,6 +123,19 @@ def test_a_file_that_could_not_be_loaded_stands_for_its_tests(name):
     assert judged(base, tree(a=P)).proving == names("a")
     assert judged(base, tree(False, a=P, b=F)).problems == {Problem.TESTS_FAILING: names("b")}
     assert judged(base, tree(False)).problems == {Problem.REPORT_MISSING: (), Problem.TESTS_FAILING: (name,)}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        ("tests.unit.test_a", True), ("unit.test_a", True), ("test_a", True), ("tests", True), ("tests.unit", True),
+        ("tests.unit.test_ab", False), ("it.test_a", False), ("unit", False), ("test", False), ("a", False),
+    ],
+)  # fmt: skip
+def test_a_module_that_unittest_could_not_load_has_the_tests_of_its_file(name, is_there):
+    on_base = TreeResult(exited_with_0=False, tests={name: F})
+    test = "tests/unit/test_a.py::TestA::test_a"
+    assert on_base.is_failing(test) is is_there
 
 
 def test_new_tests_do_not_speak_for_the_old_tests():

@@ -33,7 +33,7 @@ def test_a_go_test_counts_if_it_ran(tmp_path, tests, expected):
     assert inverted.outcome("check", TreeResult(exited_with_0=False, tests=tests), verdict) is expected
 
 
-@pytest.mark.parametrize(("seconds", "runs", "untried"), [(60.0, 12, {}), (-1.0, 1, {"check": 11})])
+@pytest.mark.parametrize(("seconds", "runs", "untried"), [(60.0, 24, {}), (-1.0, 1, {"check": 11})])
 def test_each_expectation_of_a_command_changes_unless_there_is_no_time(tmp_path, monkeypatch, seconds, runs, untried):
     monkeypatch.setattr(silent_commands, "_SHORTEST_S", seconds)
     names = [f"check_{number:02}.py" for number in range(12)]

@@ -6,12 +6,13 @@ from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.workspace.settings_model import TestCommand
 
 
-def test_another_command_another_folder_and_other_reporters_need_a_run_of_their_own():
-    ran = RanChecks((RanCheck("make test", "", frozenset()),))
+def test_another_command_folder_network_and_other_reporters_need_a_run_of_their_own():
+    ran = RanChecks((RanCheck("make test", "", False, frozenset()),))
     ran.add("tree", (), None)
     for command, without in (
         (TestCommand("make"), frozenset()),
         (TestCommand("make test", "api"), frozenset()),
+        (TestCommand("make test", network=True), frozenset()),
         (TestCommand("make test"), frozenset({"pytest"})),
     ):
         assert ran.take("tree", (), (command,), without) is None

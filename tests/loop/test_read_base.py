@@ -45,3 +45,15 @@ def test_contents_are_read_at_once_without_links(base):
 )
 def test_git_tells_which_files_an_ignore_file_matches(base, path, rules, ignored):
     assert base.ignored(path, rules.encode(), frozenset({"new/file.py"})) == ignored
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["bad.py", "nothing"], {"app/bad.py"}),
+        ([f"nothing{number}" for number in range(3000)] + ["keep", "x.bin"], {"keep.log", "app/data/x.bin"}),
+        (["nothing"], set()),
+    ],
+)
+def test_files_are_found_by_words_in_them(base, words, found):
+    assert base.having(words).keys() == found

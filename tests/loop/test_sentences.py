@@ -28,6 +28,7 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
+from loopwright.loop.proof import WAITS_FOR_A_PERSON
 from loopwright.loop.sentences import sentence, task_text
 from loopwright.wording.catalogue import catalogue_of
 
@@ -78,12 +79,16 @@ SENTENCES = [
     (e.ActionStarted(action=Action.VALIDATE, action_id="a"), "validate begins"),
     (e.ActionPaused(action_id="a"), "the action is interrupted and stays under way"),
     (e.ActionAbandoned(action_id="a", why="died"), "the action is given up: died"),
+    (e.ActionAbandoned(action_id="a", why=WAITS_FOR_A_PERSON), "held: a person decides about the work"),
     (
         e.ActionDone(action_id="a", action=Action.DEBUG, mark=ProgressMark(tree="", failing=(), evidence="")),
         "debug is done",
     ),
     (e.LoopInitialised(), "the tasks are set"),
-    (e.TaskFinished(task_id="T-1", status="completed", files_changed=("a.py",)), "task T-1 is done, changed: a.py"),
+    (
+        e.TaskFinished(task_id="T-1", status="completed", files_changed=("a.py",)),
+        "task T-1 was worked on, changed: a.py",
+    ),
     (e.TaskFinished(task_id="T-1", status="pending"), "task T-1 will be tried again"),
     (e.WorkKept(tree=Tree(commit=None, base_tree="b", tree="0123456789abcdef", patch_sha256="p")),
      "the work is kept as tree 0123456789ab"),
@@ -95,6 +100,10 @@ SENTENCES = [
     (e.ValidationRecorded(validation=Validation(results=RESULTS, coverage=91.5)),
      "the tests failed: 1 of 2 passed, coverage 91.5 %; failing: test_a"),
     (e.ValidationRecorded(validation=Validation(results=RESULTS[1:], passed=True)), "the tests passed: 1 of 1"),
+    (
+        e.ErrorNoted(error=ErrorLine(action="complete", message="nothing proves it", timestamp=NOW), is_hold=True),
+        "the next builder is told the reason",
+    ),
     (e.ErrorNoted(error=ErrorLine(action="develop", message="crashed", timestamp=NOW)), "develop went wrong: crashed"),
     (e.CostCounted(spent=Spent(usd=0.5, tokens=1200, wall_s=3.04, turns=1)),
      "cost: 0.50 USD, 1,200 tokens, 3.0 s, 1 turn"),

@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import NoAnswer, Reason
-from loopwright.kernel import process
 from loopwright.kernel.address import Address
 from loopwright.runner import admission as module
-from loopwright.runner.admission import Admission, NetworkAccess, admitted, can_be_closed, forwarded, way_out
+from loopwright.runner.admission import Admission, NetworkAccess, admitted, forwarded, way_out
 from loopwright.runner.request import Environment
-from loopwright.sandbox import forwarder
+from loopwright.sandbox import forwarder, probe
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -138,12 +137,13 @@ class Mounting(Unconfined):
 
     def launch(self, view, argv, *, cwd, env, network):
         self.launched.append((view, argv, cwd, network))
-        return super().launch(view, argv if self.works else ("false",), cwd=cwd, env=env, network=network)
+        said = ("echo", "own network" if self.works else "no")
+        return super().launch(view, argv if network else said, cwd=cwd, env=env, network=network)
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known(monkeypatch):
-    monkeypatch.setattr(module, "_CLOSES", set())
+    monkeypatch.setattr(probe, "_OWN_NETWORK", set())
 
 
 def with_isolation(turn_sandbox, isolation):
@@ -174,28 +174,6 @@ PROGRAM = SimpleNamespace()
 def test_the_network_is_as_closed_as_possible(inside, setting, may_use_web, addresses, program, isolation, expected):
     admission = Admission(with_isolation(inside, isolation), (), addresses, program)
     assert way_out("ann", admission, AgentSettings(network=setting), may_use_web=may_use_web) == expected
-
-
-def test_whether_the_network_can_be_closed_is_tried_once_in_the_plain_sandbox(inside, monkeypatch):
-    isolation, limits, capture = Mounting(), [], process.capture
-
-    def capturing(argv, **options):
-        limits.append(options.get("timeout_s"))
-        return capture(argv, **options)
-
-    monkeypatch.setattr(process, "capture", capturing)
-    view = replace(inside.sandbox.view, agent_home=Path("/home"), programs=(Path("/bin"),))
-    env = {"PATH": os.environ["PATH"]}
-    assert can_be_closed(isolation, view, env)
-    assert can_be_closed(isolation, view, env)
-    plain = replace(view, agent_home=None, programs=())
-    assert isolation.launched == [(plain, ("true",), view.place.repo, False)]
-    broken = Mounting(works=False)
-    broken.name = "broken"
-    assert not can_be_closed(broken, view, env)
-    assert not can_be_closed(broken, view, env)
-    assert len(broken.launched) == 2
-    assert limits == [30.0] * 3
 
 
 ENV, ARGV = {"PATH": "/bin", "HTTP_PROXY": "theirs"}, ("prog", "x")

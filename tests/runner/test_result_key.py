@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 
@@ -74,3 +78,25 @@ def test_another_version_of_a_program_or_a_package_changes_the_key(surroundings,
     before = key(surroundings)
     change(surroundings)
     assert key(surroundings) != before
+
+
+def test_processes_agree_on_the_key(surroundings):
+    """Text is hashed differently in each process, so the order of a set may differ."""
+    prefixes = [surroundings / name for name in "abcdef"]
+    for prefix in prefixes:
+        (prefix / "lib/python3.11/site-packages").mkdir(parents=True)
+        (prefix / "bin").mkdir()
+    for link, target in pairwise(prefixes):
+        (link / "bin/python3").symlink_to(target / "bin/python3")
+    (prefixes[-1] / "bin/python3").write_text("")
+    code = (
+        f"from pathlib import Path; from loopwright.runner.result_key import _packages_near as near; "
+        f"print([list(near(Path({str(surroundings)!r}) / name / 'bin/python3')) for name in 'abcde'])"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in "1234"
+    }
+    assert len(seen) == 1

@@ -37,7 +37,7 @@ from loopwright.runner.events import (
 from loopwright.runner.request import Environment, Failure, Observer, RunLimits, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, failure_of, run_plan
 from loopwright.runner.test_reports import RunReports
-from loopwright.sandbox.model import BaseTree, Confinement, FreshRequest, Mode
+from loopwright.sandbox.model import CLOSED, OPEN, BaseTree, Confinement, FreshRequest, Mode
 from loopwright.sandbox.port import Changes
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.version import VERSION
@@ -456,11 +456,12 @@ def test_an_open_sandbox_is_announced(tools, events, commit, why, base, notes):
     assert events == [SandboxOpened("copy", base, "landlock", "closed", tuple(clean(note) for note in notes))]
 
 
-@pytest.mark.parametrize(("isolation", "is_open"), [("strict", False), ("auto", True), ("none", True)])
-def test_steps_have_the_network_unless_the_isolation_is_strict(options, tools, cancellation, isolation, is_open):
-    chosen = replace(options, isolation=isolation, freezer=Freezer())
+@pytest.mark.parametrize(("network", "is_open"), [(CLOSED, False), (OPEN, True)])
+def test_steps_have_the_network_if_the_sandbox_has(options, tools, cancellation, network, is_open):
+    chosen = replace(options, freezer=Freezer())
     environment, emitter, folder = Environment({}, ()), Emitter(lambda _: None), SimpleNamespace()
-    sandbox = SimpleNamespace(place=object(), view=object(), isolation=object())
+    confinement = Confinement("auto", "landlock", True, True, network, "p")
+    sandbox = SimpleNamespace(place=object(), view=object(), isolation=object(), confinement=confinement)
     context = module._step_context(chosen, environment, tools, folder, sandbox, emitter, cancellation)
     assert (context.network_open, context.shell, context.limits) == (is_open, "bash", options.limits)
     assert context.freezer is chosen.freezer

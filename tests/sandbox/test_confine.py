@@ -23,7 +23,8 @@ class Counted:
         return None
 
     def launch(self, view, argv, *, cwd, env, network):
-        self.attempts += 1
+        # Whether a judge can have its own network is another question.
+        self.attempts += argv[0] == "/bin/sh"
         return Launch(("echo", *self.words), cwd, {**env}, wrapped=False, lockdown=Lockdown.KEYS)
 
 
@@ -36,9 +37,9 @@ def view(tmp_path, monkeypatch):
     return SandboxView(place, tmp_path / "project", tmp_path)
 
 
-def chosen(isolation, view, *, requested="auto", may_reuse=True, **more):
+def chosen(isolation, view, *, requested="auto", is_judge=True, **more):
     env = {"HOME": str(view.project), "PATH": "/usr/bin:/bin", **more}
-    return confine.choose(requested, (isolation, Unconfined()), view, "/bin/sh", env, may_reuse=may_reuse)[1]
+    return confine.choose(requested, (isolation, Unconfined()), view, "/bin/sh", env, is_judge=is_judge)[1]
 
 
 def test_the_runs_of_a_judge_share_a_measurement_while_nothing_changes(view, monkeypatch):
@@ -59,8 +60,8 @@ def test_the_runs_of_a_judge_share_a_measurement_while_nothing_changes(view, mon
 
 def test_the_sandbox_of_an_agent_is_always_measured_and_makes_earlier_measurements_void(view):
     isolation = Counted("started", session_attempts.DONE)
-    for number, may_reuse in enumerate((True, False, False, True), start=1):
-        chosen(isolation, view, may_reuse=may_reuse)
+    for number, is_judge in enumerate((True, False, False, True), start=1):
+        chosen(isolation, view, is_judge=is_judge)
         assert isolation.attempts == number
     chosen(isolation, view)
     assert isolation.attempts == 4

@@ -13,6 +13,12 @@ NOTES = "echo hello > notes.txt"
 WRITES_BOTH = f"{BUILT}; {NOTES}"
 
 
+VACUOUS = (
+    "checks that failed before the work, but pass now also if their tests expect something else or the changed "
+    "functions raise: C"
+)
+
+
 @pytest.fixture
 def built(project):
     def build(work, command, *, files=(), autopilot=False, settings=""):
@@ -33,10 +39,16 @@ def built(project):
 
 def test_a_command_that_passes_while_the_changed_functions_raise_is_vacuous(project, built):
     built(BUILT, LOOKS, files=[("look.sh", LOOK)])
-    assert "see the run greet-raising-functions`" in blockers(project, "review")["vacuous_check_C"]["message"]
+    held = blockers(project, "review")
+    assert set(held) == {"vacuous_check_C", "execution_record_incomplete"}
+    assert "see the run greet-raising-functions`" in held["vacuous_check_C"]["message"]
     ok(project, "verify", "greet-raising-functions")
+    (line,) = status(project)["requirements"]
+    assert (line["grade"], line["proof"]) == ("", VACUOUS)
     ok(project, "sign", "greet", "C", "--note", "the text is what we want")
     assert blockers(project, "review") == {}
+    (line,) = status(project)["requirements"]
+    assert (line["grade"], line["proof"][:9]) == ("person", "signed by")
 
 
 def test_a_command_that_runs_the_changed_functions_fails_when_they_raise(project, built):
@@ -221,11 +233,109 @@ def greet(name):
 """
 
 
-@pytest.mark.parametrize("command", ["python3 -m unittest -q", "python3 -m unittest -q test_hello"])
-def test_a_build_is_not_proven_by_an_object_that_equals_what_is_near(project, built, command):
+@pytest.mark.parametrize(
+    ("command", "of_project"),
+    [
+        ("python3 -m unittest -q", "python3 -m unittest -q"),
+        ("python3 -m unittest -q test_hello", "python3 -m unittest -q"),
+        ("python3 -m unittest -q test_hello", ""),
+    ],
+)
+def test_a_build_is_not_proven_by_an_object_that_equals_what_is_near(project, built, command, of_project):
     test = EXPECTS_TABLE.replace('HELLOS["Ann"]', '"hello Ann"').replace("HELLOS, ", "")
-    settings = '[project]\nsource = ["hello.py"]\ntest_command = "python3 -m unittest -q"\n'
+    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{of_project}"\n'
     files = [("hello.py", TABLE), ("test_hello.py", test)]
     built(f"cat > hello.py <<'END'\n{LENIENT}END\n", command, files=files, settings=settings)
     blocker = blockers(project, "review")["tests_broken_1"]["message"]
+    assert blocker.startswith("project tests that could fail before the work now pass whatever they expect (run ")
     assert "test_ann (line" in blocker
+
+
+# It knows how each greeting begins, and takes the rest from the program that runs: its judge.
+READER = """\
+import re
+import sys
+
+
+def greet(name):
+    try:
+        text = open({place}).read()
+        return re.search("['\\"](hello [^'\\"]*)", text)[1]
+    except (OSError, TypeError, IndexError):
+        return "hello Ann"
+"""
+OF_SCRIPT, OF_UNITTEST = "sys.argv[0]", "sys.argv[-1].replace('.', '/') + '.py'"
+
+
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_a_build_is_not_proven_by_work_that_reads_the_check_that_runs(project, is_hidden):
+    check = {"id": "H", "command": "python3 hidden_greet.py", "hidden": True}
+    if not is_hidden:
+        check = {"id": "H", "command": "python3 -m unittest -q test_hello"}
+    slices = [{**SLICE, "checks": [check]}]
+    work = f"cat > hello.py <<'END'\n{READER.format(place=OF_SCRIPT if is_hidden else OF_UNITTEST)}END\n"
+    prepare(project, [planner(slices=slices), {"role": "builder", "run": work}])
+    hidden = "import hello\n\nassert hello.greet('Zoe') == 'hello Zoe'\n"
+    project.write(".loopwright/workflows/greet/hidden/hidden_greet.py", hidden)
+    test = EXPECTS_TABLE.replace('HELLOS["Ann"]', '"hello Ann"').replace("HELLOS, ", "")
+    project.write("test_hello.py", test.replace("Ann", "Zoe"))
+    project.commit("a test")
+    project.at("approved")
+    project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
+    assert "vacuous_check_H" in blockers(project, "review")
+    (flag,) = [code for code in blockers(project, "review") if code.startswith("sealed_file_changed")]
+    assert flag == "sealed_file_changed_hello.py"
+
+
+IN_NODE = """\
+const fs = require('fs')
+exports.greet = () => /'(hello [^']*)'/.exec(fs.readFileSync(process.argv[1], 'utf8'))[1]
+"""
+
+
+@pytest.mark.parametrize("language", ["python", "node"])
+def test_a_loop_is_not_proven_by_work_that_reads_the_test_that_runs(loops, language):
+    product, text, command = "hello.py", READER.format(place=OF_UNITTEST), "python3 -m unittest -q test_hello"
+    if language == "node":
+        product, text, command = "hello.js", IN_NODE, "node --test ."
+    loops.configure([{"role": "builder", "run": f"cat > {product} <<'END'\n{text}END\n"}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", command))
+    loops.project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    loops.project.write("hello.js", "exports.greet = () => 'hi'\n")
+    test = EXPECTS_TABLE.replace('HELLOS["Ann"]', '"hello Zoe"').replace("HELLOS, ", "")
+    loops.project.write("test_hello.py", test.replace("Ann", "Zoe"))
+    asserts = "assert.equal(require('./hello.js').greet('Ann'), 'hello Ann')"
+    loops.project.write(
+        "hello.test.js", f"const assert = require('assert')\nrequire('node:test')('greets', () => {asserts})\n"
+    )
+    loops.project.commit("tests")
+    loop_id = loops.new("--task", "greet by name")
+    loops.run("start", loop_id, code=14)
+    assert [code for _, code in loops.holds(loop_id)] == ["vacuous_tests"]
+
+
+def test_a_command_that_expects_a_failure_is_not_called_vacuous(project, built):
+    refuses = (
+        "printf 'def greet(name):\\n    if not name:\\n        raise ValueError(name)\\n    return name\\n' > hello.py"
+    )
+    built(refuses, "! python3 -c \"import hello; hello.greet('')\" 2> /dev/null")
+    assert blockers(project, "review") == {}
+
+
+CHECKS = """\
+import unittest
+import hello
+class Greeting(unittest.TestCase):
+    def check(self, got, want):
+        if got < want or got > want:
+            raise AssertionError(got)
+    def test_length(self):
+        self.check(len(hello.greet("Ann")), 9)
+"""
+
+
+def test_a_build_is_proven_by_a_helper_that_raises(project, built):
+    done = built(BUILT, "python3 -m unittest -q", files=[("test_hello.py", CHECKS)])
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert blockers(project, "review") == {}

@@ -44,6 +44,15 @@ def test_autopilot_finishes_the_workflow_if_the_policy_covers_every_stage(projec
     assert "hello {name}" in (project.root / "hello.py").read_text()
 
 
+def test_autopilot_does_not_approve_code_that_could_deceive_a_check(project):
+    begun(project, {**BUILDS, "run": f"{BUILT}; echo 'LIMIT = eval(\"1\")' >> hello.py"})
+    stopped = refusal(project, "autopilot", "greet", "--agent", "scripted")
+    assert [one["code"] for one in stopped["blockers"]] == ["flagged"]
+    assert "hello.py, line" in stopped["blockers"][0]["message"]
+    assert status(project)["stage"] == "build"
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+
+
 def test_autopilot_does_not_answer_for_a_person(project):
     prepare(project, [planner(), BUILDS])
     ok(project, "clarify", "greet", "--idea", "greet people")

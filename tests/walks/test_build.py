@@ -152,6 +152,39 @@ def test_a_hidden_check_is_never_shown_to_the_builder(project):
     assert blockers(project, "review") == {}
 
 
+def test_work_can_not_print_a_hidden_check_for_its_builder(project):
+    """The builder reads the output of the other checks."""
+    hidden = {"id": "H", "command": "python3 checks/hidden_check.py", "hidden": True}
+    prints = """import os
+found = [open(os.path.join(at, name)).read() for at, _, names in os.walk(".") for name in names if "hidden" in name]
+raise SystemExit(f"found: {found}")
+"""
+    tells = {"role": "builder", "run": f"cat > hello.py <<'END'\n{prints}END"}
+    prepare(project, [planner(slices=[{**SLICE, "checks": [hidden, {"id": "V", "command": CHECK}]}]), tells, BUILDS])
+    project.write(
+        ".loopwright/workflows/greet/hidden/checks/hidden_check.py",
+        "import sys\nsys.path.insert(0, '.')\nimport hello\nassert hello.greet('Zoë') == 'hello Zoë'\n",
+    )
+    project.at("approved")
+    build(project)
+    prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
+    assert any("found: []" in text for text in prompts)
+    assert not any("Zoë" in text for text in prompts)
+    assert blockers(project, "review") == {}
+
+
+def test_a_hidden_check_names_no_test_of_the_project(project):
+    hidden = {"id": "H", "command": "python3 -m unittest -q tests/test_hidden.py", "hidden": True}
+    prepare(project, [planner(slices=[{**SLICE, "checks": [{"id": "V", "command": CHECK}, hidden]}])])
+    project.write("tests/test_hidden.py", "import unittest\n")
+    project.commit("a test that agents see")
+    project.at("planned")
+    assert "agents read it" in blockers(project, "build")["hidden_file_visible_H"]["message"]
+    (project.root / "tests" / "test_hidden.py").rename(project.own / "workflows" / "greet" / "test_hidden.py")
+    ok(project, "plan", "greet")
+    assert "hidden_file_visible_H" not in blockers(project, "build")
+
+
 @pytest.mark.parametrize("is_dirty", [False, True])
 def test_a_builder_can_not_read_a_hidden_check_that_was_committed(project, is_dirty):
     hidden = {"id": "H", "command": "python3 hidden_check.py", "hidden": True}

@@ -11,7 +11,6 @@ import yaml
 from tests.walks.workflow_kit import (
     BUILT,
     CHECK,
-    PYTEST,
     REPLY,
     SLICE,
     blockers,
@@ -221,18 +220,22 @@ def test_evidence_that_changed_after_the_review_closes_done_and_archive(project)
     ok(project, *archive)
 
 
-NEW_TEST = "import hello\n\n\ndef test_name():\n    assert hello.greet('Ann') == 'hello Ann'\n"
+UNITTEST = "python3 -m unittest"
+CASE = (
+    "import unittest\n\nimport hello\n\n\nclass Tests(unittest.TestCase):\n    def test_{name}(self):\n        {line}\n"
+)
+NEW_TEST = CASE.format(name="name", line="assert hello.greet('Ann') == 'hello Ann'")
 WRITES_TEST = f"{BUILT}; mkdir -p tests; cat > tests/test_name.py <<'END'\n{NEW_TEST}END"
 
 
 def test_every_run_on_which_the_verdict_rests_is_needed_to_the_end(project):
-    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{PYTEST}"\n'
+    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{UNITTEST} discover -s tests -t ."\n'
     slices = [
-        {**SLICE, "checks": [{"id": "C", "command": f"{PYTEST} tests/test_name.py"}, {"id": "D", "command": CHECK}]}
+        {**SLICE, "checks": [{"id": "C", "command": f"{UNITTEST} tests.test_name"}, {"id": "D", "command": CHECK}]}
     ]
     prepare(project, [planner(slices=slices), {"role": "builder", "run": WRITES_TEST}], settings=settings)
-    project.write("conftest.py", "")
-    project.write("tests/test_any.py", "def test_any():\n    assert len('a') == 1\n")
+    project.write("tests/__init__.py", "")
+    project.write("tests/test_any.py", CASE.format(name="any", line="assert len('a') == 1"))
     project.commit("tests find the source")
     project.at("reviewed")
     runs = {path.name for path in (project.own / "runs").iterdir()}

@@ -94,3 +94,87 @@ def test_a_new_test_that_failed_on_the_base_by_chance_proves_nothing(loops, fail
     )
     loops.project.commit("tests")
     loops.run("start", loops.new("--task", "greet by name"), code=code)
+
+
+# Each tree counts its own runs: their order does not matter. The last outcome stays.
+BY_TREE = """\
+import hashlib
+import pathlib
+import unittest
+
+
+class Flaky(unittest.TestCase):
+    def test_flaky(self):
+        tree = pathlib.Path("hello.py").read_bytes()
+        runs = pathlib.Path({path!r} + hashlib.sha256(tree).hexdigest())
+        number = len(runs.read_text()) if runs.exists() else 0
+        runs.write_text("x" * (number + 1))
+        outcomes = {base!r} if b"'hi'" in tree else {work!r}
+        self.assertEqual(outcomes[min(number, len(outcomes) - 1)], "P")
+"""
+TWICE = """\
+import unittest
+
+import hello
+
+
+class Twice(unittest.TestCase):
+    def test_twice(self):
+        self.assertEqual(hello.greet("Ann"), hello.greet("Ann"))
+"""
+ADDS = f"{BUILT}; mkdir -p tests; cat > tests/test_new.py <<'END'\n{STEADY}END\n"
+BREAKS = "printf 'import random\\n\\n\\ndef greet(name):\\n    return random.random()\\n' > hello.py"
+NAMED = "flaky: tests/test_flaky.py::Flaky::test_flaky (both results on the base)"
+
+
+def write_tests_by_tree(project, base, work):
+    project.environment["LOOPWRIGHT_LOOP_SIDE_BY_SIDE"] = "never"
+    path = str(project.root.parent / "runs-of-")
+    project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    project.write("tests/__init__.py", "")
+    project.write("tests/test_flaky.py", BY_TREE.format(path=path, base=base, work=work))
+    project.write("tests/test_twice.py", TWICE)
+    project.commit("a flaky test")
+
+
+def configure(loops, *turns):
+    loops.configure([{"role": "builder", "run": turn} for turn in turns])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", "python3 -m unittest -q"))
+
+
+def test_new_tests_prove_the_work_of_a_loop_in_which_a_flaky_test_fails_first(loops):
+    configure(loops, ADDS)
+    write_tests_by_tree(loops.project, "PF", "FP")
+    loop_id = loops.new("--task", "greet by name")
+    loops.run("start", loop_id)
+    shown = loops.run("show", loop_id).stdout
+    assert shown.count(NAMED) == 1, shown
+    assert "passed: 2 of 3" in shown, shown
+    assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in shown, shown
+
+
+def test_a_test_is_known_to_be_flaky_by_the_runs_of_an_earlier_loop(loops):
+    configure(loops, BREAKS)
+    write_tests_by_tree(loops.project, "PFP", "FP")
+    loops.run("start", loops.new("--task", "greet", "--max-iterations", "2"), code=12)
+    configure(loops, ADDS)
+    loop_id = loops.new("--task", "greet by name")
+    loops.run("start", loop_id)
+    again = [path.name for path in (loops.project.own / "runs").iterdir() if f"{loop_id}-base" in path.name]
+    assert again == [], "the facts about the base are known"
+    assert NAMED in loops.run("show", loop_id).stdout
+
+
+def test_new_tests_prove_the_work_of_a_build_in_which_a_flaky_test_fails_first(project):
+    checks = [{"id": "C", "command": "python3 -m unittest -q"}]
+    settings = '[project]\nsource = ["hello.py"]\ntests = ["tests/**"]\n'
+    turns = [planner(slices=[{**SLICE, "checks": checks}]), {"role": "builder", "run": ADDS}]
+    prepare(project, turns, settings=settings)
+    write_tests_by_tree(project, "FP", "FP")
+    project.at("approved")
+    project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
+    assert blockers(project, "review") == {}
+    shown = project.run("status", "greet").stdout
+    assert shown.count(NAMED) == 1, shown
+    assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in shown, shown

@@ -124,9 +124,9 @@ def test_a_build_with_a_new_test_runs_a_shared_command_once_with_it_and_once_wit
     ok(project, "build", "greet", "--agent", "scripted")
     accepted = [run for run in runs(project, "") if "-control" not in run and run not in refused]
     kinds = ("validate", "earlier-tests", "new-tests-on-base", "broken-judges", "probed-tests")
-    # Earlier tests are inverted without the new test, and the new test with the others. Then each assertion of the
-    # earlier tests of the project is tried, on both trees.
-    ran = (*kinds[:-1], "broken-judges", "probed-tests", "probed-tests")
+    # Earlier tests are inverted without the new test, and the new test with the others: far from what they expect, and
+    # near. Then each assertion of the earlier tests of the project is tried, on both trees.
+    ran = (*kinds[:3], *(4 * ["broken-judges"]), "probed-tests", "probed-tests")
     assert [[kind for kind in kinds if kind in run] for run in accepted] == [[kind] for kind in ran]
     assert blockers(project, "review") == {}
     (claim,) = (one for one in status(project)["evidence_chain"] if one["claim"] == "the rest still works")
@@ -161,3 +161,17 @@ def test_base_and_work_run_side_by_side_and_a_run_that_the_other_disturbed_runs_
     loops.run("start", loop_id, code=14)
     assert loops.holds(loop_id) == [("proof", "unproven")], "the disturbed run does not count"
     assert len(runs(project, "")) > 2
+
+
+def test_a_test_that_failed_next_to_another_run_still_proves_the_work(loops):
+    project = loops.project
+    project.environment["LOOPWRIGHT_LOOP_SIDE_BY_SIDE"] = "always"
+    loops.configure([{"role": "builder", "run": FIXED}])
+    config = project.own / "config.toml"
+    config.write_text(config.read_text().replace("test -e done", "python3 -m unittest -q"))
+    project.write("calc.py", "def double(n):\n    return n\n")
+    project.write("test_calc.py", f"{TEST}\n    def test_none(self):\n        self.assertEqual(double(0), 0)\n")
+    project.commit("one of two tests of a file fails")
+    loop_id = loops.new("--task", "double doubles")
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["loopwright"]["proofs"]["T-1"]["grade"] == "proven"

@@ -448,7 +448,7 @@ def test_events_are_shown_as_sentences_with_the_output_of_agents(project, ready)
     assert "\x1b" not in started.stdout
     assert "develop begins: task T-1" in started.stdout
     logs = project.run("loop", "logs", loop_id).stdout
-    assert "task T-1 is done, changed: calc.py" in logs
+    assert "task T-1 was worked on, changed: calc.py" in logs
     later = project.run("loop", "logs", loop_id, "--since", "5", "--json").stdout.splitlines()
     assert [json.loads(line)["revision"] > 5 for line in later] == [True] * len(later)
     assert len(later) < len(logs.splitlines())

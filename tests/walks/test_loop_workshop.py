@@ -68,6 +68,22 @@ def test_every_task_finds_a_repository_at_the_base_with_the_work_uncommitted(loo
     assert " M .gitignore" in (project.root / "status").read_text()
 
 
+def test_git_lists_the_work_for_its_judge_and_an_agent_finds_it_uncommitted(loop_of, project):
+    project.write("old", "x")
+    project.commit("old")
+    counter = project.root.parent / "tries"
+    listed = "test \"$(git ls-files old 'n?e]w*')\" = 'n[e]w*' && test -z \"$(git ls-files --deleted)\""
+    project.environment["LOOPWRIGHT_PROJECT_TEST_COMMAND"] = listed
+    document = loop_of(
+        "rm old; echo 1 > 'n[e]w*'",
+        f"echo x >> {counter}; test $(wc -l < {counter}) -ge 2",
+        "git checkout -- old && git stash -q -u && git stash pop -q && rm old && echo 2 > two",
+        code=14,
+    )
+    assert changed(document)[2] == ("in_progress", ["two"])
+    assert document["skill_state"]["validate"]["passed"]
+
+
 def test_an_analysis_that_changes_files_fails_and_leaves_nothing(loop_of, project):
     loop_id = project.run("loop", "new", "look", "--json").json()["loop_id"]
     project.run("loop", "task", "add", loop_id, "echo 1 > one", "--tool", "bash", "--mode", "analysis")

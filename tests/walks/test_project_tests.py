@@ -49,6 +49,7 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     build(project, "--max-iterations", "1", code=12)
     found = blockers(project, "review")
     assert "test_hello.py::Bye::test_bye" in found["tests_broken_1"]["message"]
+    assert found["tests_broken_1"]["message"].startswith("project tests that passed before the work now fail (run ")
     assert found["tests_broken_1"]["next"] == "loopwright build greet"
     assert "verification_failed" not in found, "the slice's own check passes"
     refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
@@ -65,6 +66,8 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     assert said in record(project)
     (claim,) = (one for one in status(project)["evidence_chain"] if one["claim"] == "the rest still works")
     assert said in claim["basis"]
+    (line,) = status(project)["requirements"]
+    assert "in the whole project, 1 of 1 earlier test still passes" in line["proof"]
     assert project.run("verify").exit_code == 0
 
 

@@ -25,9 +25,22 @@ from loopwright.workflow.facts import Gates
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workspace.layout import Flavour, Layout
 
-EXPECTS_HI = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hi'\n"
+# It starts in a fifth of the time of pytest, which the walk with a doctest uses.
+UNITTEST = "python3 -m unittest discover -q -s tests -t ."
+
+
+def case(name, *lines, head=""):
+    """A file with a test."""
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"import unittest\n\nimport hello\n{head}\n\nclass Tests(unittest.TestCase):\n    def {name}(self):\n{body}"
+
+
+EXPECTS_HI = case("test_greet", "assert hello.greet('Ann') == 'hi'")
 EXPECTS_NAME = "sed -i \"s/'hi'/'hello Ann'/\" tests/test_hello.py"
 SETTINGS = '[project]\nsource = ["hello.py"]\n[risk]\nthreshold = 1.0\n'
+
+
+CALLS = ("check.py", "import hello\nassert hello.greet('Ann') == 'hello Ann'\n")
 
 
 @pytest.fixture
@@ -57,8 +70,7 @@ def deliver(project):
 
 def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(project, built):
     work = f"{BUILT}; {EXPECTS_NAME}; echo 'all:' > Makefile; echo x > more.cfg"
-    files = [("tests/test_hello.py", EXPECTS_HI), ("tests/conftest.py", "import sys\nsys.path.insert(0, '.')\n")]
-    built(work, tests=PYTEST, files=files)
+    built(work, tests=UNITTEST, files=[("tests/test_hello.py", EXPECTS_HI), ("tests/__init__.py", "")])
     assert sorted(blockers(project, "review")) == [
         "changed_test_tests/test_hello.py", "sealed_file_changed_Makefile", "sealed_file_changed_more.cfg"
     ]  # fmt: skip
@@ -69,6 +81,8 @@ def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(pro
     assert refusal(project, "sign", "greet", "--protected", "other/**")["error"] == "nothing_to_sign"
     assert len(blockers(project, "review")) == 3, "nothing was signed"
 
+    # Results of the base that are not known any more are recorded meanwhile; the work is still the same.
+    project.environment["PATH"] = f"{project.root / 'no-programs'}:{project.environment['PATH']}"
     runs = set((project.own / "runs").iterdir())
     ok(project, "sign", "greet", "--protected", "tests/**", "--note", "greets by name now")
     assert blockers(project, "review") == {}
@@ -105,6 +119,37 @@ def test_a_decision_about_protected_changes_is_kept_while_they_stay_the_same(pro
         deliver(project)
         assert (project.root / "Makefile").exists() is (signs == "--protected")
         assert "# done" in (project.root / "hello.py").read_text()
+
+
+LEFT_OUT, KEPT = ("--without-protected",), ("--protected",)
+
+
+@pytest.mark.parametrize("last", [LEFT_OUT, KEPT, ("--protected", "Makefile")], ids=["left out", "all", "some"])
+def test_the_last_decision_about_protected_changes_is_delivered(project, built, last):
+    built(f"{BUILT}; echo all: > Makefile; echo x > more.cfg")
+    for number, decision in enumerate((KEPT, LEFT_OUT, KEPT, last)):
+        ok(project, "sign", "greet", *decision, "--note", f"look {number}")
+    assert blockers(project, "review") == {}
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    # A decision that changes the tree makes the approval of the tree void.
+    ok(project, "sign", "greet", *(KEPT if last == LEFT_OUT else LEFT_OUT), "--note", "in review")
+    ok(project, "sign", "greet", *last, "--note", "in review, too")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    assert (project.root / "Makefile").exists() is (last != LEFT_OUT)
+    assert (project.root / "more.cfg").exists() is (last == KEPT)
+
+
+def test_changes_with_which_the_checks_fail_can_only_be_left_out(project, built):
+    built(f"{BUILT}; echo 'raise SystemExit(1)' > check.py", check="python3 check.py", files=[CALLS])
+    way = blockers(project, "review")["sealed_file_changed_check.py"]["next"]
+    assert "--without-protected" in way
+    refused = refusal(project, "sign", "greet", "--protected")
+    assert refused["error"] == "protected_part_fails"
+    ok(project, "sign", "greet", "--without-protected", "--note", "not needed")
+    deliver(project)
+    assert "SystemExit" not in (project.root / "check.py").read_text()
 
 
 PACKAGES = """{{"lockfileVersion": 3, "packages": {{"node_modules/mocha": {{
@@ -184,11 +229,11 @@ def test_evidence_names_what_a_person_allowed_and_the_scripts_that_decide(projec
 
 
 def test_a_loop_takes_the_answer_of_a_person_for_files_outside_its_scope(project):
-    test = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
-    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{PYTEST}"\n'
+    settings = f'[project]\nsource = ["hello.py"]\ntest_command = "{UNITTEST}"\n'
     turns = [{"role": "builder", "run": ASKS}, {"role": "builder", "run": MAKES}]
     prepare(project, turns, settings=settings)
-    project.write("test_hello.py", test)
+    for name, text in FILES[::2]:
+        project.write(name, text)
     project.commit("its test")
     loop_id = ok(project, "loop", "new", "greet by name", "--agent", "scripted", "--task", "greet", "--json").json()[
         "loop_id"
@@ -199,20 +244,17 @@ def test_a_loop_takes_the_answer_of_a_person_for_files_outside_its_scope(project
     assert done.exit_code == 0, done.stdout + done.stderr
 
 
-TESTED = f"{PYTEST} --doctest-modules"
-GREETS = "import hello\n\n\ndef test_greet():\n    assert hello.greet('Ann') == 'hello Ann'\n"
-OTHER = "import hello\n\n\ndef test_callable():\n    assert callable(hello.greet)\n"
 FILES = (
-    ("tests/test_hello.py", GREETS),
-    ("tests/test_other.py", OTHER),
-    ("tests/conftest.py", "import sys\nsys.path.insert(0, '.')\n"),
+    ("tests/test_hello.py", case("test_greet", "assert hello.greet('Ann') == 'hello Ann'")),
+    ("tests/test_other.py", case("test_callable", "assert callable(hello.greet)")),
+    ("tests/__init__.py", ""),
 )
 
 
 def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
     moves = "git mv tests/test_hello.py tests/test_greeting.py"
     renames = "sed -i s/test_callable/test_is_callable/ tests/test_other.py"
-    built(f"{BUILT}; {moves}; {renames}", check=TESTED, tests=TESTED, files=FILES)
+    built(f"{BUILT}; {moves}; {renames}", check=UNITTEST, tests=UNITTEST, files=FILES)
     assert blockers(project, "review") == {}, "no signature is needed"
     proof = status(project)["requirements"][0]["proof"]
     assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in proof
@@ -222,14 +264,15 @@ def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
 
 
 def test_a_test_that_moved_to_where_no_runner_finds_it_is_missing(project, built):
-    built(f"{BUILT}; git mv tests/test_other.py tests/other.py", tests=TESTED, files=FILES, passes=False)
+    built(f"{BUILT}; git mv tests/test_other.py tests/other.py", tests=UNITTEST, files=FILES, passes=False)
     assert "tests_broken_1" in blockers(project, "review")
 
 
 def test_a_changed_doctest_is_a_changed_test(project, built):
     hello = 'def greet(name):\n    """Greet.\n\n    >>> greet("Zoe")\n    \'hi\'\n    """\n    return "hi"\n'
     work = "sed -i \"s/return .*/return f'hello {name}'/; s/^    'hi'/    'hello Zoe'/\" hello.py"
-    built(work, check=CHECK, tests=TESTED, files=[*FILES[1:], ("hello.py", hello)])
+    runs_examples = f"{PYTEST} --doctest-modules"
+    built(work, check=CHECK, tests=runs_examples, files=[*FILES[1:], ("hello.py", hello)])
     assert list(blockers(project, "review")) == ["changed_test_hello.py"]
     (requirement,) = status(project)["requirements"]
     assert requirement["proof"] == "only with changed tests, which a person must sign: hello.py"
@@ -244,9 +287,9 @@ def test_a_changed_doctest_is_a_changed_test(project, built):
 
 
 def test_a_document_that_decides_a_test_is_a_changed_test(project, built):
-    reads = "import hello\n\n\ndef test_manual():\n    assert hello.greet('Zoe') in open('USAGE.md').read()\n"
+    reads = case("test_manual", "with open('USAGE.md') as manual:", "    assert hello.greet('Zoe') in manual.read()")
     files = [*FILES, ("tests/test_manual.py", reads), ("USAGE.md", "greet prints hi\n")]
-    built(f"{BUILT}; echo 'greet prints hello Zoe' > USAGE.md; echo more > NOTES.md", tests=TESTED, files=files)
+    built(f"{BUILT}; echo 'greet prints hello Zoe' > USAGE.md; echo more > NOTES.md", tests=UNITTEST, files=files)
     assert list(blockers(project, "review")) == ["changed_test_NOTES.md", "changed_test_USAGE.md"]
     refused = refusal(project, "sign", "greet", "--protected", "NOTES.md")
     assert refused["error"] == "protected_part_fails"
@@ -258,18 +301,18 @@ def test_a_document_that_decides_a_test_is_a_changed_test(project, built):
 
 
 def test_a_tree_on_which_its_check_failed_is_not_delivered(project, built, tmp_path):
-    breaks = "import hello\n\nhello.other = None\n\n\ndef test_new():\n    assert hello.greet('Ann') == 'hello Ann'\n"
-    other = "import hello\n\n\ndef test_other():\n    assert hello.other is not None\n"
+    breaks = case("test_new", "assert hello.greet('Ann') == 'hello Ann'", head="\nhello.other = None\n")
+    other = case("test_other", "assert hello.other is not None")
     (tmp_path / "new.py").write_text(breaks)
     work = f"{BUILT}; echo 'other = 1' >> hello.py; cp {tmp_path / 'new.py'} tests/test_a.py; echo all: > Makefile"
     files = [*FILES, ("tests/test_other.py", other), ("hello.py", "other = 1\n\n\ndef greet(name):\n    return 'hi'\n")]
-    built(work, check=TESTED, files=files, passes=False)
+    built(work, check=UNITTEST, files=files, passes=False)
     assert "verification_failed" in blockers(project, "review")
 
 
 def test_a_file_that_the_checks_change_on_the_base_too_needs_no_signature(project, built):
-    logs = "def test_log():\n    with open('log.txt', 'a') as log:\n        log.write('x')\n"
-    built(BUILT, check=TESTED, files=[*FILES, ("tests/test_log.py", logs), ("log.txt", "")])
+    logs = case("test_log", "with open('log.txt', 'a') as log:", "    log.write('x')")
+    built(BUILT, check=UNITTEST, files=[*FILES, ("tests/test_log.py", logs), ("log.txt", "")])
     assert blockers(project, "review") == {}
 
 

@@ -240,6 +240,19 @@ def test_each_slice_that_names_a_requirement_proves_it(project):
     assert list(blockers(project, "review")) == ["unproven_requirement_REQ-1", "unproven_requirement_REQ-2"]
 
 
+def only_the_first_slice(slices):
+    slices[0]["requirements"] = ["greeting: Greeting by name", "greeting: Farewell by name"]
+    del slices[1]
+
+
+def test_checks_that_stand_for_several_requirements_say_so(project):
+    two_requirements(project, only_the_first_slice)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    said = "the checks of VS-1 prove 2 requirements together"
+    assert [said in line["proof"] for line in status(project)["requirements"]] == [True, True]
+
+
 @pytest.mark.parametrize(
     ("names", "problem"),
     [

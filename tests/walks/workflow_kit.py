@@ -23,9 +23,13 @@ from loopwright.workspace.layout import Flavour, Layout
 __all__ = ["BUILT", "CHECK", "DELTA", "REPLY", "SLICE", "SPEC"]
 
 
-# The locked pytest, whatever `python3` of this machine has. Hypothesis would take a third of each start;
-# tests/judging/runners/test_real_runners.py runs pytest with all its plug-ins.
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider -p no:hypothesispytest"
+# The locked pytest, whatever `python3` of this machine has, without plug-ins that no walk needs. Hypothesis would
+# take a third of each start, and the others a seventh. tests/judging/runners/test_real_runners.py runs all plug-ins.
+_UNUSED = (
+    "cacheprovider", "hypothesispytest", "xdist", "xdist.looponfail", "timeout", "faulthandler", "logging", "pastebin",
+    "threadexception", "unraisableexception",
+)  # fmt: skip
+PYTEST = f"{sys.executable} -m pytest -q {' '.join(f'-p no:{plugin}' for plugin in _UNUSED)}"
 EVERY_FILE = '[project]\nsource = ["**"]\n'
 # As `init` finds it in a flat project.
 ONLY_HELLO = '[project]\nsource = ["hello.py"]\n'

@@ -81,6 +81,8 @@ class StepRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
     # Why the results may be incomplete, and the runners that reported, with their versions.
     gaps: list[Redacted] = []
     runners: list[Redacted] = []
+    # What the tests changed in the state of their processes; None if no runner told.
+    state: list[Redacted] | None = None
     # Reporters that the command can't stand, if they are not the usual ones.
     left_out: list[str] = []
 

@@ -173,7 +173,7 @@ def _sort_folders(
     ]
     highest = sorted(folder for folder in folders if not _is_below(folder, folders))
     return _SortedFolders(
-        source=(*_alike_as_one(_patterns(highest)), *sorted(files)),
+        source=(*_alike_as_one(_patterns(highest)), *sorted({clues.flat_pattern(path) for path in files})),
         tests=tuple(sorted(tests)),
         unknown=tuple(sorted(unknown)),
     )
@@ -223,6 +223,11 @@ class _Clues:
         if place.kind is FolderKind.OTHER:
             return path in self._named_files
         return not place.folder and not matches(path.rpartition("/")[2], _NOT_SOURCE_FILES)
+
+    def flat_pattern(self, path: str) -> str:
+        """The name of a flat file. Go compiles all files of a folder together, so a new one is like a change."""
+        folder, slash, _ = path.rpartition("/")
+        return f"{folder}{slash}*.go" if path.endswith(".go") and folder in self._go_modules else path
 
     def _has_name_of_source(self, folder: str, kind: FolderKind, path: str) -> bool:
         if kind is FolderKind.SERVER:

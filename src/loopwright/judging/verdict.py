@@ -11,6 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
+from loopwright.judging.kept_tests import still_pass
+
 PASSED = "passed"
 FAILED = "failed"
 _RAN = (PASSED, FAILED)
@@ -50,6 +52,8 @@ class TreeResult(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool = True
     # The status of each test by its id; empty without a report. A file that could not be loaded is a failed test.
     tests: Mapping[str, str] = {}
+    # What the tests changed in the state of their processes; None if that is not known.
+    state: tuple[str, ...] | None = None
 
     def has(self, test: str) -> bool:
         """Whether the report has the test, or its file because that could not be loaded."""
@@ -82,10 +86,12 @@ class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
     # Tests that fail on the base and are to pass; None: all that fail there.
     named: tuple[str, ...] | None = None
     known_failures: frozenset[str] = frozenset()
-    # Tests that have both results on the base: see `flaky_tests`.
+    # Tests that failed on the base and did not always fail there: see `flaky`.
     flaky: frozenset[str] = frozenset()
     # Tests that not every run on the base has: their names depend on the time, for example. They do not count.
     unstable: frozenset[str] = frozenset()
+    # On the base with the changed tests of the work, which a person must sign; None without such a run.
+    changed_on_base: TreeResult | None = None
     # More runs on the work. A flaky test has to pass in one of them; a test that is not flaky on the base in `work`.
     repeated: tuple[TreeResult, ...] = ()
 
@@ -93,30 +99,6 @@ class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a test passes on the work."""
         trees = (self.work, *self.repeated) if test in self.flaky else (self.work,)
         return any(tree.tests.get(test) == PASSED for tree in trees)
-
-
-def flaky_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
-    """The tests that passed and failed in runs on the same tree, the base."""
-    ended = [run for run in runs if run.ended]
-    results: dict[str, set[str]] = {}
-    for run in ended:
-        for test, status in run.tests.items():
-            results.setdefault(test, set()).add(status)
-    flaky = {test for test, statuses in results.items() if {PASSED, FAILED} <= statuses}
-    if not results and len({run.exited_with_0 for run in ended}) > 1:
-        flaky.add(WHOLE_COMMAND)
-    return frozenset(flaky)
-
-
-def unstable_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
-    """The tests that a run on the base lacks, although it has other tests of the same file."""
-    ended = [run.tests for run in runs if run.ended]
-    files = [{_file_of(test) for test in tests} for tests in ended]
-    return frozenset(
-        test
-        for test in frozenset[str]().union(*ended)
-        if any(_file_of(test) in known and test not in tests for known, tests in zip(files, ended, strict=True))
-    )
 
 
 def _file_of(test: str) -> str:
@@ -133,9 +115,17 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     new: tuple[str, ...] = ()
     names_new_tests: bool = False
     grade: Grade | None = None
-    # Tests that passed before the work and pass now, and all that passed before.
+    # Tests that passed before the work and pass now, and all that passed before, without flaky ones.
     kept: int = 0
     before: int = 0
+    # The flaky tests of the base, and the run on the work that decides about the tests of the base.
+    flaky: tuple[str, ...] = ()
+    run_id: str = ""
+    # New tests that pass on the base, too.
+    idle: tuple[str, ...] = ()
+    # Those among the earlier tests that changes to protected files removed, or skip now.
+    deleted: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     is_base_judged: bool = True
     # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
     is_unread: bool = False
@@ -165,7 +155,8 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
         """What proves the work, and what still passes, in a sentence; empty without tests."""
         if self.grade is Grade.COMMAND:
             return "the command failed before and passes now"
-        return "; ".join(part for part in (_proven(len(self.proving)), _kept(self.kept, self.before)) if part)
+        kept = still_pass(self.kept, self.before, len(self.deleted), len(self.skipped))
+        return "; ".join(part for part in (_proven(len(self.proving)), kept) if part)
 
     @property
     def unfixed(self) -> tuple[str, ...]:
@@ -195,19 +186,19 @@ def _proven(proving: int) -> str:
     return f"{proving} tests failed before and pass now" if proving else ""
 
 
-def _kept(kept: int, before: int) -> str:
-    if before == 1:
-        return f"{kept} of 1 earlier test still passes"
-    return f"{kept} of {before} earlier tests still pass" if before else ""
-
-
 def judge_command(results: CommandResults) -> CommandVerdict:
     """The verdict of one command."""
     judged = _with_its_tests(results)
     has_tests = judged.base.tests or judged.work.tests or (judged.new_on_work is not None and judged.new_on_work.tests)
     verdict = _by_tests(judged) if has_tests else _by_exit_code(judged)
     new = tuple(test for test in verdict.proving if not results.base.has(test))
-    return msgspec.structs.replace(verdict, new=new, names_new_tests=results.names_new_tests)
+    return msgspec.structs.replace(
+        verdict,
+        new=new,
+        names_new_tests=results.names_new_tests,
+        flaky=tuple(sorted(results.flaky)),
+        run_id=judged.work.run_id,
+    )
 
 
 def _with_its_tests(results: CommandResults) -> CommandResults:
@@ -227,17 +218,6 @@ def names_a_file(command: str, path: str) -> bool:
     return path in command or (path.endswith(".py") and path.removesuffix(".py").replace("/", ".") in command)
 
 
-def may_be_flaky(results: CommandResults, verdict: CommandVerdict) -> bool:
-    """Whether more runs on the base could change the verdict: tests that prove or refute the work may be flaky."""
-    if not results.base.ended:
-        return False
-    if {Problem.TESTS_BROKEN, Problem.TESTS_FAILING} & verdict.problems.keys():
-        return True
-    if Problem.COMMAND_FAILED in verdict.problems:
-        return results.base.exited_with_0 and not results.base.tests
-    return verdict.proves and any(results.base.is_failing(test) for test in verdict.proving)
-
-
 def rests_on_new_tests(results: CommandResults, verdict: CommandVerdict) -> bool:
     """Whether only new tests prove the work: such a test may have failed on the base by chance."""
     if results.new_on_base is None or not verdict.proves:
@@ -248,13 +228,15 @@ def rests_on_new_tests(results: CommandResults, verdict: CommandVerdict) -> bool
 def failing_each_time(results: CommandResults, again: Iterable[TreeResult]) -> CommandResults:
     """The results with new tests that failed on the base in all runs; the others do not prove anything."""
     first = results.new_on_base
-    if first is None:
-        return results
+    return results if first is None else msgspec.structs.replace(results, new_on_base=best_of(first, again))
+
+
+def best_of(first: TreeResult, again: Iterable[TreeResult]) -> TreeResult:
+    """The result of several runs on the same tree, where a test passed if it passed in one of them."""
     runs = [first, *again]
     passed = {test: PASSED for run in runs for test, status in run.tests.items() if status == PASSED}
     exited_with_0 = any(run.exited_with_0 for run in runs)
-    merged = msgspec.structs.replace(first, tests={**first.tests, **passed}, exited_with_0=exited_with_0)
-    return msgspec.structs.replace(results, new_on_base=merged)
+    return msgspec.structs.replace(first, tests={**first.tests, **passed}, exited_with_0=exited_with_0)
 
 
 def doubtful_tests(
@@ -293,30 +275,6 @@ def passing_alone(results: CommandResults, alone: TreeResult) -> CommandResults:
     return msgspec.structs.replace(results, new_on_work=msgspec.structs.replace(whole, tests={**whole.tests, **failed}))
 
 
-def judge_with_protected(results: CommandResults, whole: TreeResult, protected: frozenset[str]) -> CommandVerdict:
-    """The verdict with the protected changes. A person looks at tests that they removed or skip: those do not count."""
-    base = results.base
-    kept: dict[str, str] = {}
-    for test, status in base.tests.items():
-        after = whole.tests.get(test)
-        if not is_in(test, protected) or after in _RAN:
-            kept[test] = status
-        elif after is not None:
-            # A failing test does not pass because it is skipped.
-            kept[test] = FAILED if status == FAILED else after
-    now = msgspec.structs.replace(
-        results, base=msgspec.structs.replace(base, tests=kept), work=whole, new_on_work=whole
-    )
-    return judge_command(now)
-
-
-def is_in(test: str, files: frozenset[str]) -> bool:
-    """Whether a test is in one of these files. JUnit files of other tools name a module in place of its file."""
-    suite = test.partition("::")[0]
-    modules = (path.removesuffix(".py").replace("/", ".") for path in files if path.endswith(".py"))
-    return suite in files or any(suite == module or suite.startswith(f"{module}.") for module in modules)
-
-
 def _by_tests(results: CommandResults) -> CommandVerdict:
     base, work = _judged(results), results.work
     problems: dict[Problem, tuple[str, ...]] = {}
@@ -328,6 +286,7 @@ def _by_tests(results: CommandResults) -> CommandVerdict:
         problems[Problem.NOTHING_RAN] = ()
     passed_before = [test for test, status in base.tests.items() if status == PASSED]
     broken = tuple(test for test in passed_before if not results.passes_now(test))
+    steady = frozenset(passed_before) - results.flaky
     required = _required_tests(results, base)
     failing = tuple(test for test in required if not results.passes_now(test))
     new = _new_tests(results, base)
@@ -345,8 +304,9 @@ def _by_tests(results: CommandResults) -> CommandVerdict:
         problems=problems,
         proving=(*fixed, *shown),
         grade=_grade((*fixed, *shown)),
-        kept=len(passed_before) - len(broken),
-        before=len(passed_before),
+        idle=tuple(test for test in new if on_base is not None and on_base.tests.get(test) == PASSED),
+        kept=len(steady.difference(broken)),
+        before=len(steady),
         is_base_judged=results.base.ended,
         is_unread=any(
             _is_silent(test) and base.is_failing(test) and not results.passes_now(test) for test in base.tests
@@ -418,7 +378,8 @@ def _new_tests(results: CommandResults, base: TreeResult) -> dict[str, bool]:
     now = results.new_on_work
     if now is None:
         return {}
-    new = ((test, status) for test, status in now.tests.items() if test not in base.tests)
+    known = {*base.tests, *results.unstable}
+    new = ((test, status) for test, status in now.tests.items() if test not in known)
     return {test: status == PASSED for test, status in new if status in _RAN}
 
 
@@ -435,7 +396,10 @@ def _note(problems: dict[Problem, tuple[str, ...]], problem: Problem, tests: tup
 def _contains(file: str, test: str) -> bool:
     """Whether a test is in this file or module, by their ids.
 
-    unittest names a module that could not be loaded by the last part of its name.
+    unittest names a module that could not be loaded, from the folder where its search began.
     """
-    is_loaded_by_name = "::" in test and _file_of(test).rpartition("/")[2] == f"{file}.py"
-    return is_loaded_by_name or test.startswith((f"{file}::", f"{file}.", f"{file}/"))
+    if test.startswith((f"{file}::", f"{file}.", f"{file}/")):
+        return True
+    path = _file_of(test)
+    module = path.removesuffix(".py").replace("/", ".") if "::" in test and path.endswith(".py") else ""
+    return bool(module) and (module.startswith(f"{file}.") or f".{module}".endswith(f".{file}"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum, auto
 from pathlib import Path
 
 import msgspec
 
+from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.controls.raising import raise_in_changed
 from loopwright.judging.controls.restoring import restore_code
 from loopwright.judging.reports.model import LineMarks
@@ -14,15 +16,29 @@ from loopwright.loop.split_work import ChangedCode
 from loopwright.runner.request import Observer
 from loopwright.sandbox.port import Changes, Sandbox
 
-_MOST_READ = 1 << 20
+MOST_READ = 1 << 20
+
+
+class Alteration(Enum):
+    """What a file of the work is replaced with."""
+
+    # Its changed functions raise in place of returning, or before they do anything.
+    RAISING = auto()
+    RAISING_AT_ENTRY = auto()
+    # Its code is that of the base; constants are new.
+    RESTORED = auto()
+    # The comments that the work added say nothing.
+    WITHOUT_COMMENTS = auto()
+    # The same, and it can be read but can't run; or it can't even be read.
+    UNRUNNABLE = auto()
+    UNREADABLE = auto()
 
 
 class RaisingFile(msgspec.Struct, frozen=True):
-    """A file of the work whose changed functions raise; and with its code as on the base, None if it has none."""
+    """A changed file of the work, and its alterations; None if the file is missing in one."""
 
     path: str
-    raising: bytes
-    restored: bytes | None
+    contents: Mapping[Alteration, bytes | None]
     # The lines of the bodies of its changed functions.
     lines: tuple[tuple[str, int, int], ...] = ()
 
@@ -46,23 +62,42 @@ def unreached(files: tuple[RaisingFile, ...], coverages: Iterable[LineMarks | No
 
 def _raising(code: Iterable[ChangedCode]) -> Iterator[RaisingFile]:
     for file in code:
-        is_short = len(file.after) <= _MOST_READ
+        is_short = len(file.after) <= MOST_READ
         raising = raise_in_changed(file.path, file.before or b"", file.after) if is_short else None
         if raising is not None:
-            yield RaisingFile(
-                file.path, raising.source, restore_code(file.path, file.before, file.after), raising.lines
-            )
+            contents = {
+                Alteration.RAISING: raising.source,
+                Alteration.RAISING_AT_ENTRY: raising.at_entry,
+                Alteration.RESTORED: restore_code(file.path, file.before, file.after),
+            }
+            yield RaisingFile(file.path, contents, raising.lines)
+
+
+def outcome_of_raising(
+    passes: Callable[[Alteration], bool], *, can_fail: bool, expects_failure: bool = False
+) -> ControlOutcome:
+    """What altered functions say about a command without a report; `can_fail` if it failed with other expectations."""
+    if not passes(Alteration.RAISING):
+        return ControlOutcome.FAILED
+    if expects_failure:
+        # A raising function is what such a command wants: the base is its only control.
+        return ControlOutcome.UNALTERED
+    # A check of data or documents does not need the functions: it passes with those of the base, too.
+    if passes(Alteration.RESTORED):
+        return ControlOutcome.UNALTERED
+    # A function that prints its answer has done its work before it would return.
+    if can_fail and not passes(Alteration.RAISING_AT_ENTRY):
+        return ControlOutcome.FAILED
+    return ControlOutcome.PASSED
 
 
 class AlteredFiles(Observer):
-    """Puts other contents into files of the work, in a new sandbox: raising functions, or the base."""
+    """Puts other contents into files of the work, in a new sandbox."""
 
-    def __init__(
-        self, files: tuple[RaisingFile, ...], inside: Observer | None = None, *, restores: bool = False
-    ) -> None:
+    def __init__(self, files: tuple[RaisingFile, ...], alteration: Alteration, inside: Observer | None = None) -> None:
         self._files = files
+        self._alteration = alteration
         self._inside = inside
-        self._restores = restores
 
     def before_steps(self, sandbox: Sandbox) -> None:
         """Prepare the sandbox as for every run, then alter the files."""
@@ -70,11 +105,16 @@ class AlteredFiles(Observer):
             self._inside.before_steps(sandbox)
         for file in self._files:
             place = own_file(sandbox.place.repo, file.path)
-            content = file.restored if self._restores else file.raising
+            content = file.contents[self._alteration]
             if place is not None and content is not None:
                 place.write_bytes(content)
             elif place is not None:
                 place.unlink()
+
+    def before_step(self, sandbox: Sandbox, step: str) -> None:
+        """Prepare the step as for every run."""
+        if self._inside is not None:
+            self._inside.before_step(sandbox, step)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """The inner observer must not see the altered files."""

@@ -9,11 +9,11 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done, failed_tasks
 from loopwright.loop.commands import Accepted, Verdict, refused
-from loopwright.loop.guidance import lifted_by
+from loopwright.loop.guidance import fails_as_it_is, lifted_by
 from loopwright.loop.model import Action, ErrorLine, Hold, Holder, Loop, Running, TaskKind
-from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt
+from loopwright.loop.proof import CHANGED_TEST, NOTHING_CHANGED, PROTECTED_CHANGES, WAITS_FOR_A_PERSON, Doubt
 
-NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
+_NO_CHANGE = Doubt(code=NOTHING_CHANGED, message="nothing changed: all files are as they were before the work")
 
 
 def doubts_of(loop: Loop) -> tuple[Doubt, ...]:
@@ -24,7 +24,7 @@ def doubts_of(loop: Loop) -> tuple[Doubt, ...]:
     is_analysis = bool(loop.tasks) and all(task.mode == "analysis" for task in loop.tasks)
     if is_analysis or (loop.tree is not None and loop.tree.has_changes):
         return loop.validation.doubts
-    return (NOTHING_CHANGED,)
+    return (_NO_CHANGE,)
 
 
 def finish(loop: Loop, forced: str | None) -> Verdict:
@@ -49,13 +49,15 @@ def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
     if not isinstance(loop.phase, Running) or not doubts or not (_is_validated(loop) or has_known_failures(loop)):
         return None
     said = _message(doubts)
-    diff = f"; the diff: {loop.loop_id}.progress/changes.patch" if doubts != (NOTHING_CHANGED,) else ""
+    diff = f"; the diff: {loop.loop_id}.progress/changes.patch" if doubts != (_NO_CHANGE,) else ""
     hold = Hold(holder=Holder.PROOF, code=doubts[0].code, message=f"{said}{diff}", since=loop.updated_at)
     return Accepted(
         (
-            e.ActionAbandoned(action_id=action_id, why=said),
+            e.ActionAbandoned(action_id=action_id, why=WAITS_FOR_A_PERSON),
             # The next builder is told what was wrong, if a person lifts the hold.
-            e.ErrorNoted(error=ErrorLine(action=Action.COMPLETE, message=said, timestamp=loop.updated_at)),
+            e.ErrorNoted(
+                error=ErrorLine(action=Action.COMPLETE, message=said, timestamp=loop.updated_at), is_hold=True
+            ),
             e.HoldPlaced(hold=hold),
         )
     )
@@ -76,6 +78,12 @@ def accept(loop: Loop, command: c.Accept) -> Verdict:
         return refused("nothing_to_accept", message, f"`loopwright loop show {name}` shows its state")
     reason = command.reason or unproven.message
     if not command.without_protected:
+        if fails_as_it_is(loop):
+            return refused(
+                "protected_part_fails",
+                f"the tests fail on the work of the loop {loop.loop_id} with its changes to protected files",
+                lifted_by(unproven, loop),
+            )
         return Accepted((e.LoopCompleted(forced=reason, accepted_by=command.by),))
     if (tree := loop.validation.without_protected) is None:
         return _nothing_to_leave_out(loop, unproven)

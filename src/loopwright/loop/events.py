@@ -222,9 +222,10 @@ class ValidationRecorded(_Event, frozen=True, kw_only=True, tag="validation.reco
 
 
 class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
-    """Something went wrong."""
+    """Something went wrong, or the work is held: then the next builder must know why."""
 
     error: ErrorLine
+    is_hold: bool = False
 
 
 class ProgressNoted(_Event, frozen=True, kw_only=True, tag="progress.noted"):

@@ -25,6 +25,7 @@ from loopwright.loop.model import (
     Task,
     TaskKind,
     UnderWay,
+    Validation,
 )
 from loopwright.loop.outside import with_skill_state
 
@@ -79,7 +80,10 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return _over(loop, Failed(at=at, code=code, reason=reason))
         case e.LoopCompleted(forced=forced, accepted_by=by):
             known = tuple(dict.fromkeys((*loop.known_failures, *loop.validation.unfixed)))
-            done = replace(loop, tasks=_accepted(loop.tasks, at), known_failures=known) if by is not None else loop
+            done = loop
+            if by is not None:
+                tasks, validation = _accepted(loop.tasks, at), _of_accepted(loop)
+                done = replace(loop, tasks=tasks, known_failures=known, validation=validation)
             return _over(done, Completed(at=at, forced=forced, accepted_by=by))
         case e.LoopRetried():
             # By other settings, or with known failures, the same work may be judged differently now.
@@ -118,6 +122,15 @@ def _held(loop: Loop, hold: Hold) -> Loop:
     )
     quota_holds = loop.quota_holds + (hold.holder is Holder.QUOTA)
     return replace(loop, phase=held, tasks=tuple(tasks), quota_holds=quota_holds)
+
+
+def _of_accepted(loop: Loop) -> Validation:
+    """The results of the tree that a person accepted: with the protected changes, unless these were left out."""
+    validation = loop.validation
+    whole = validation.with_protected
+    if whole is None or loop.tree == validation.without_protected:
+        return validation
+    return replace(validation, run_id=whole.run_id, results=whole.results, passed=whole.passed)
 
 
 def _accepted(tasks: tuple[Task, ...], at: str) -> tuple[Task, ...]:

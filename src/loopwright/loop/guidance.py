@@ -7,6 +7,13 @@ from typing import assert_never
 from loopwright.agents.port import Reason, Remedy, reasons_for
 from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
+from loopwright.loop.proof import NOTHING_CHANGED
+
+
+def fails_as_it_is(loop: Loop) -> bool:
+    """Whether the tests accept the work only without its protected changes."""
+    whole = loop.validation.with_protected
+    return whole is not None and not whole.passed and loop.validation.without_protected is not None
 
 
 def broke_down(hold: Hold) -> bool:
@@ -38,17 +45,8 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             return f"{logs}; `loopwright loop resume {name}` continues"
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
-        case Holder.PROOF if loop.validation.without_protected is not None:
-            return (
-                f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
-                f"`loopwright loop accept {name} --without-protected` leaves out its protected changes; "
-                f"`loopwright loop resume {name}` lets the agent continue"
-            )
         case Holder.PROOF:
-            return (
-                f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
-                f"`loopwright loop resume {name}` lets the agent continue"
-            )
+            return _accepted_by(hold, loop)
         case Holder.QUOTA:
             when = (
                 "a worker continues then by itself" if hold.until is not None else "when the agent is available again"
@@ -61,6 +59,31 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             return f"answer it: `loopwright loop answer {name} {asked} …`"
         case _:
             assert_never(hold.holder)
+
+
+def _accepted_by(hold: Hold, loop: Loop) -> str:
+    """How a person decides about work that nothing proves."""
+    name = loop.loop_id
+    if hold.code == NOTHING_CHANGED:
+        return (
+            f"`loopwright loop resume {name}` lets the agent continue; "
+            f'`loopwright loop accept {name} --reason "…"` completes it without a change'
+        )
+    if fails_as_it_is(loop):
+        return (
+            f'`loopwright loop accept {name} --without-protected --reason "…"` leaves out its protected changes; '
+            f"`loopwright loop resume {name}` lets the agent continue"
+        )
+    if loop.validation.without_protected is not None:
+        return (
+            f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
+            f"`loopwright loop accept {name} --without-protected` leaves out its protected changes; "
+            f"`loopwright loop resume {name}` lets the agent continue"
+        )
+    return (
+        f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
+        f"`loopwright loop resume {name}` lets the agent continue"
+    )
 
 
 def in_the_way(holds: tuple[Hold, ...]) -> tuple[Hold, ...]:

@@ -13,7 +13,9 @@ from loopwright.judging.controls.called_expectations import in_command, may_call
 from loopwright.judging.controls.doctests import example_id
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
 from loopwright.judging.controls.invert import invert
+from loopwright.judging.controls.javascript_tests import probe_javascript
 from loopwright.judging.controls.judged_files import judged_by
+from loopwright.judging.controls.marks import records_name
 from loopwright.judging.controls.model import ControlOutcome, Inverted, worst
 from loopwright.judging.controls.probe_records import (
     Assertions,
@@ -23,7 +25,7 @@ from loopwright.judging.controls.probe_records import (
     as_results,
     read_records,
 )
-from loopwright.judging.controls.python_probes import probe_python, probes_name, records_name
+from loopwright.judging.controls.python_probes import probe_python, probes_name
 from loopwright.judging.controls.time_limits import with_time_limit
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.syntax.javascript_source import SUFFIXES
@@ -52,10 +54,19 @@ def longest_s(before_s: float) -> int:
 class InvertedTests(Observer):
     """Inverts the tests that prove something, also hidden ones, in a new sandbox. Commands have names."""
 
-    def __init__(self, inside: Observer | None = None, *, before_s: float = 0.0, probes: bool = False) -> None:
-        """With `probes` each assertion of a Python test is tried by itself, and the test fails at its end."""
+    def __init__(
+        self, inside: Observer | None = None, *, before_s: float = 0.0, probes: bool = False, only_near: bool = False
+    ) -> None:
+        """With `probes` each assertion of a Python or JavaScript test is tried by itself; the test fails at its end.
+
+        Expectations change far first, and only slightly in a second run; with `only_near` only slightly.
+        """
         self._inside = inside
         self._probes = probes
+        self._is_near = only_near
+        # The files with slightly changed expectations, for the second run; and the commands that are in it.
+        self._near: dict[str, Inverted] = {}
+        self._in_near_run: frozenset[str] = frozenset()
         # One endless test must not keep the others from their results.
         self._test_s = min(max(_SHORTEST_TEST_S, _SLOWER_TEST * before_s), _LONGEST_TEST_S)
         # Fixed marks could be recognised by the work.
@@ -66,6 +77,8 @@ class InvertedTests(Observer):
         self._inverted: dict[str, Inverted] = {}
         # The probed files, with their assertions.
         self._probed: dict[str, Mapping[str, tuple[int, int]]] = {}
+        # The tests of JavaScript that are probed, by their ids. Other tests of the same files are only inverted.
+        self._in_javascript: set[str] = set()
         # The programs that tests start, by the name of the command; after the first run their expectations change.
         self._before_s = before_s
         self._programs: dict[str, ProgramRounds] = {}
@@ -117,9 +130,24 @@ class InvertedTests(Observer):
     def again(self) -> dict[str, str]:
         """The commands that have another expectation to change, in a run of its own; empty if none is left."""
         silent = {name: text for name, silent in self._silent.items() if (text := silent.go_on()) is not None}
+        if near := self._begin_near_run():
+            return silent | near
         # One change in each run: programs come after the expectations of the command itself.
         ready = {name: rounds for name, rounds in self._programs.items() if name not in silent}
         return silent | {name: rounds.command for name, rounds in ready.items() if rounds.go_on()}
+
+    def _begin_near_run(self) -> dict[str, str]:
+        """The commands that failed with changed expectations, if these can change only slightly. Once."""
+        self._in_near_run = frozenset()
+        if not self._near or self._is_near:
+            return {}
+        self._is_near, self._inverted = True, self._near
+        self._in_near_run = frozenset(
+            name
+            for name, files in self._files.items()
+            if self._known.get(name) is ControlOutcome.FAILED and self._near.keys() & set(files)
+        )
+        return {name: self._programs[name].command for name in self._in_near_run}
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -131,19 +159,31 @@ class InvertedTests(Observer):
         repo: Path = sandbox.place.repo
         if self._inside is not None:
             self._inside.before_steps(sandbox)
+            self._inside.place_files(sandbox)
         for rounds in self._programs.values():
             rounds.search(repo, self._salt)
-        is_first = not self._known
-        for path in {path for files in self._files.values() for path in files if is_first}:
-            place = own_file(repo, path)
-            inverted = self._changed(path, place.read_bytes()) if place is not None else None
-            if place is not None and inverted is not None:
-                place.write_bytes(inverted.source)
-                self._inverted[path] = inverted
+        if not self._known:
+            self._invert(repo, {path for files in self._files.values() for path in files})
+        for path in {path for name in self._in_near_run for path in self._files[name]} & self._near.keys():
+            if (place := own_file(repo, path)) is not None:
+                place.write_bytes(self._near[path].source)
         for silent in self._silent.values():
             silent.prepare(repo)
         for rounds in self._programs.values():
             rounds.prepare(repo)
+
+    def _invert(self, repo: Path, paths: Iterable[str]) -> None:
+        """Invert files in the first run, and keep their forms for the second one."""
+        for path in paths:
+            place = own_file(repo, path)
+            source = place.read_bytes() if place is not None else b""
+            inverted = self._changed(path, source) if place is not None else None
+            if place is not None and inverted is not None:
+                place.write_bytes(inverted.source)
+                self._inverted[path] = inverted
+            if inverted is not None and not (self._probes or self._is_near):
+                near = self._changed_slightly(path, source)
+                self._near |= {path: near} if near is not None else {}
 
     def results_of_step(self, sandbox: Sandbox) -> tuple[TestResult, ...]:
         """What the probed assertions did."""
@@ -167,6 +207,9 @@ class InvertedTests(Observer):
         if rounds is not None and rounds.is_running:
             rounds.look(result)
             return worst({self._known[name], rounds.outcome})
+        if name in self._in_near_run:
+            self._known[name] = worst({self._known[name], self._of_tests(name, result, verdict)})
+            return self._known[name]
         silent = self._silent.get(name)
         self._known[name] = silent.outcome(result) if silent is not None else self._of_tests(name, result, verdict)
         return self._known[name]
@@ -181,6 +224,10 @@ class InvertedTests(Observer):
                 # Without any of their results, Go could not build the changed files.
                 return ControlOutcome.UNALTERED
             passes = any(result.tests.get(test) == PASSED for test in covered)
+            if self._is_near:
+                # A probed test of JavaScript fails at its end, whatever its assertions do.
+                assertions = Assertions(result.tests)
+                passes = passes or any(ProbeOutcome.PASSED in assertions.of(test) for test in covered)
         else:
             passes = result.exited_with_0
         return ControlOutcome.PASSED if passes else ControlOutcome.FAILED
@@ -226,17 +273,44 @@ class InvertedTests(Observer):
     def has_failing_assertions(self, tests: Iterable[str], result: TreeResult) -> bool:
         """Whether each of these tests that is probed has an assertion that failed with a changed expectation."""
         assertions = Assertions(result.tests)
-        probed = (test for test in tests if self._probed.keys() & set(_files_of(test)))
-        return all(assertions.of(test) - {ProbeOutcome.PASSED} for test in probed)
+        return all(assertions.of(test) - {ProbeOutcome.PASSED} for test in tests if self._is_probed(test))
+
+    def _is_probed(self, test: str) -> bool:
+        files = self._probed.keys() & set(_files_of(test))
+        return test in self._in_javascript or any(path.endswith(".py") for path in files)
 
     def _changed(self, path: str, source: bytes) -> Inverted | None:
         """The file with changed expectations; None if none could be changed."""
+        if self._is_near:
+            return self._changed_slightly(path, source)
+        if self._probes and path.endswith(SUFFIXES):
+            in_javascript = self._probed_javascript(path, source, is_near=False)
+            if in_javascript is not None:
+                return in_javascript
         probed = probe_python(path, source, salt=self._salt) if self._probes and path.endswith(".py") else None
         if probed is not None and probed.tests:
             self._probed[path] = probed.assertions
             probes = probes_name(self._salt)
             return Inverted(with_time_limit(probed.source, probed.tests, self._test_s, probes=probes), probed.tests)
-        inverted = invert(path, source, salt=self._salt)
+        return self._limited(path, invert(path, source, salt=self._salt))
+
+    def _changed_slightly(self, path: str, source: bytes) -> Inverted | None:
+        """The same with expectations that differ only slightly. No assertion hides the next one where that is known."""
+        if path.endswith(SUFFIXES):
+            in_javascript = self._probed_javascript(path, source, is_near=True)
+            if in_javascript is not None:
+                return in_javascript
+        return self._limited(path, invert(path, source, salt=self._salt, is_near=True))
+
+    def _probed_javascript(self, path: str, source: bytes, *, is_near: bool) -> Inverted | None:
+        probed = probe_javascript(path, source, salt=self._salt, is_near=is_near)
+        if probed is None or not probed.altered:
+            return None
+        self._probed[path] = {}
+        self._in_javascript |= {f"{path}::{test}" for test in probed.probed}
+        return probed
+
+    def _limited(self, path: str, inverted: Inverted) -> Inverted | None:
         if path.endswith(".py"):
             inverted = replace(inverted, source=with_time_limit(inverted.source, inverted.altered, self._test_s))
         return inverted if inverted.altered else None

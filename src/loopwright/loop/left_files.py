@@ -44,6 +44,8 @@ class LeftFiles:
         self._judges: frozenset[str] = frozenset()
         self._before: frozenset[str] = frozenset()
         self._home: dict[str, str] = {}
+        # When each file that judges was written last, also with the same content.
+        self._written: dict[str, int] = {}
         self._guards: list[Path] = []
         # The files among the pairs that judges wrote.
         self._expected: frozenset[str] = frozenset()
@@ -62,12 +64,16 @@ class LeftFiles:
         self._before, self._home = frozenset(recorder.untracked()), _home_files(sandbox.place.home)
         if not any(_COMPILES in command for command, _ in self._commands):
             self._guards = list(_guarded(repo, folders_of_modules(self._judges)))
+        self._written = _times_of_changes(repo, self._judges)
 
     def after_steps(self, sandbox: Sandbox) -> None:
         """Compare. Call this before the recorder stages the files."""
         recorder, repo = sandbox.recorder, sandbox.place.repo
         if not isinstance(recorder, GitRecorder) or self._scope is None:
             return
+        written = _times_of_changes(repo, self._judges)
+        # A program may change a test for a moment. No program can set this time back.
+        touched = [path for path, at in written.items() if self._written.get(path) != at]
         broken = [guard for guard in self._guards if not _is_intact(guard)]
         for guard in self._guards:
             _remove(guard)
@@ -75,7 +81,7 @@ class LeftFiles:
         found = [path for path in sorted(new) if steers(path, self._judges, partial(_has_file, repo / path))]
         home = [path for path, content in _home_files(sandbox.place.home).items() if self._home.get(path) != content]
         names = (str(guard.relative_to(repo)) for guard in broken)
-        self.paths = (*names, *found, *(f"{_HOME}{path}" for path in home))
+        self.paths = (*names, *found, *touched, *(f"{_HOME}{path}" for path in home))
         pairs = generated_pairs(self._commands, self._files)
         self._expected = frozenset(written_by_judges(self._commands, self._judges))
         self.pairs = {pair: (_content(sandbox, pair[0]), _content(sandbox, pair[1])) for pair in pairs}
@@ -93,6 +99,14 @@ class LeftFiles:
             }
             found += pair if len(changed) > 1 else changed & expected if len(expected) == 1 else ()
         return tuple(dict.fromkeys(found))
+
+
+def _times_of_changes(repo: Path, paths: Iterable[str]) -> dict[str, int]:
+    found = {}
+    for path in paths:
+        with suppress(OSError):
+            found[path] = os.lstat(repo / path).st_ctime_ns
+    return found
 
 
 def _guarded(repo: Path, folders: Iterable[str]) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Reason
 from loopwright.judging.reports.model import TestReport, TestResult
-from loopwright.loop.proof import Doubt, TaskProof
+from loopwright.loop.proof import Doubt, TaskProof, WholeWork
 
 Mode = Literal["interactive", "auto"]
 TaskMode = Literal["analysis", "write"]
@@ -191,10 +191,11 @@ class Validation(_Value, frozen=True, kw_only=True):
     run_id: str | None = None
     doubts: tuple[Doubt, ...] = ()
     proofs: tuple[TaskProof, ...] = ()
-    proof: str = ""  # what the tests prove, in a sentence; empty if the tests do not accept the work
+    proof: str = ""  # what the tests prove, in a sentence; empty if they do not accept the work
     notes: tuple[str, ...] = ()  # about tests that pass: what they do not reach, and what could not be altered
     unfixed: tuple[str, ...] = ()  # tests that fail as before, if nothing else keeps a person from accepting the work
     without_protected: Tree | None = None  # the work without its protected changes, if the tests ran on it and passed
+    with_protected: WholeWork | None = None  # None if no protected file changed
 
     @property
     def failed_tests(self) -> tuple[str, ...]:
@@ -397,8 +398,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     tree: Tree | None = None
     # The work after each finished task, in the order of the work.
     work_after: tuple[tuple[str, Tree], ...] = ()
-    # Tasks that a person marked as done.
-    done_by_people: tuple[str, ...] = ()
+    done_by_people: tuple[str, ...] = ()  # tasks that a person marked as done
     known_failures: tuple[str, ...] = ()  # failing tests that a person approved by accepting the work
     fallback: Tree | None = None  # the work before an attempt: a failed validation goes back to it
     workflow: str | None = None  # that this loop builds

@@ -28,7 +28,7 @@ def moved_expectations(split: SplitWork, proving: Proving, progress: Path, proje
     with both_trees(split.whole, progress, project) as judge:
         base = BaseReader(judge, split.whole.base_tree, project)
         contents = base.read_all(files)
-        watched = watched_files(contents, proving, base.files, split.scope, split.work_files)
+        watched = watched_files(contents, proving, base.files, split.scope, split.work_files, base.read)
     if not watched:
         return ()
     # Without doubtful changes, tests that the work moved have their old places.

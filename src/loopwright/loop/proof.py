@@ -6,8 +6,16 @@ from enum import StrEnum
 
 import msgspec
 
+from loopwright.judging.reports.model import TestResult
+
 # The codes of doubts about protected changes; the code of a changed test ends with its path.
 PROTECTED_CHANGES, CHANGED_TEST = "protected_changes", "changed_test_"
+# The code of a doubt about work that changed no file.
+NOTHING_CHANGED = "nothing_changed"
+
+
+# Why an action ends although nothing went wrong: the work is held by design.
+WAITS_FOR_A_PERSON = "a person decides about the work"
 
 
 class Doubt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,3 +46,11 @@ class TaskProof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def is_proven(self) -> bool:
         """Whether no person has to accept the task."""
         return self.grade is TaskGrade.PROVEN
+
+
+class WholeWork(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the tests say about the work with its protected changes."""
+
+    run_id: str
+    passed: bool
+    results: tuple[TestResult, ...] = ()

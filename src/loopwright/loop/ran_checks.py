@@ -11,10 +11,11 @@ from loopwright.workspace.settings_model import TestCommand
 
 
 class RanCheck(msgspec.Struct, frozen=True):
-    """A check as it ran: its command, its folder, and the reporters that were left out."""
+    """A check as it ran: its command, its folder, its network, and the reporters that were left out."""
 
     command: str
     cwd: str
+    network: bool
     without: frozenset[str]
 
 
@@ -27,6 +28,13 @@ class RanChecks:
         # Runs on the base that the project's tests rest on, too; they may be older than the validation.
         self.recalled: list[str] = []
 
+    @property
+    def commands(self) -> tuple[TestCommand, ...]:
+        """The checks as test commands, each once."""
+        return tuple(
+            TestCommand(check.command, check.cwd, network=check.network) for check in dict.fromkeys(self._checks)
+        )
+
     def add(self, tree: str, only: tuple[str, ...], finished: Finished) -> None:
         """Remember a run on a tree. `only` are the test files that the run was limited to; empty: all."""
         self._runs.setdefault((tree, only), []).append(finished)
@@ -38,7 +46,7 @@ class RanChecks:
 
         A check before them could have changed the tree. Each run is taken once: a repeated run must be another run.
         """
-        same = tuple(RanCheck(command.command, command.cwd, without) for command in commands)
+        same = tuple(RanCheck(command.command, command.cwd, command.network, without) for command in commands)
         runs = self._runs.get((tree, only), []) if self._checks[: len(same)] == same else []
         finished = runs.pop(0) if runs else None
         evidence = _first_steps(finished.evidence, len(same)) if finished is not None else None

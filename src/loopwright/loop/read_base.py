@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from posixpath import join
+from posixpath import dirname, join, normpath
 
 from loopwright.errors import GitFailed
 from loopwright.judging.flags import Flag
@@ -21,6 +21,10 @@ from loopwright.kernel.git import PrivateRepository
 
 # A name that the rules of every ignore file match.
 _ALWAYS = ".loopwright-always-ignored"
+# A process takes only so many arguments.
+_MOST_WORDS = 1000
+# git's mode of links.
+_LINK = "120000"
 
 
 class BaseReader:
@@ -40,6 +44,19 @@ class BaseReader:
         blobs = {path: self._blobs[path] for path in paths if path in self._blobs}
         contents = self._judge.blobs(blobs.values())
         return {path: contents[blob] for path, blob in blobs.items()}
+
+    def having(self, words: Iterable[str]) -> dict[str, bytes]:
+        """The contents of the text files in which one of these words occurs."""
+        ahead, found = sorted(words), set[str]()
+        while ahead:
+            choice = [part for word in ahead[:_MOST_WORDS] for part in ("-e", word)]
+            ahead = ahead[_MOST_WORDS:]
+            try:
+                listed = self._judge.run("grep", "-lzIF", *choice, self._tree)
+            except GitFailed:
+                continue  # no file has one of the words
+            found |= {shown(path.partition(b":")[2]) for path in listed.split(b"\0") if path}
+        return self.read_all(sorted(found))
 
     def facts(self, scope: WorkScope) -> BaseFacts:
         """What the rules of the scope ask."""
@@ -94,6 +111,18 @@ class BaseReader:
     def files(self) -> frozenset[str]:
         """The paths of all files."""
         return frozenset(path for path, _, _ in self._entries)
+
+    def links_to(self, paths: Iterable[str]) -> frozenset[str]:
+        """The links that lead to one of these files, or to a folder that holds one."""
+        links = {path: blob for path, mode, blob in self._entries if mode == _LINK}
+        contents = self._judge.blobs(links.values()) if links else {}
+        known = tuple(paths)
+        targets = {path: normpath(join(dirname(path), shown(contents[blob]))) for path, blob in links.items()}
+        return frozenset(
+            path
+            for path, target in targets.items()
+            if any(name == target or name.startswith(f"{target}/") for name in known)
+        )
 
     @cached_property
     def _blobs(self) -> dict[str, str]:

@@ -34,6 +34,11 @@ class RewrittenFiles(Observer):
             self._inside.before_steps(sandbox)
         self._left.before_steps(sandbox)
 
+    def before_step(self, sandbox: Sandbox, step: str) -> None:
+        """Prepare the step as for every run."""
+        if self._inside is not None:
+            self._inside.before_step(sandbox, step)
+
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """Compare the files with those before the tests."""
         recorder = sandbox.recorder

@@ -8,6 +8,7 @@ from __future__ import annotations
 from loopwright.agents.failover import takeover_sentence
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, TaskKind, Validation
+from loopwright.loop.proof import WAITS_FOR_A_PERSON
 from loopwright.wording.catalogue import ENGLISH, Catalogue, few
 
 
@@ -97,8 +98,6 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
         case e.ActionPaused(session=session):
             paused = message("the action is interrupted and stays under way")
             return paused + (message(", the agent's session is kept") if session else "")
-        case e.ActionAbandoned(why=why):
-            return message("the action is given up: {why}", why=catalogue.translate(why))
         case e.ActionDone(action=action):
             return message("{action} is done", action=action)
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
@@ -114,12 +113,26 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
             return message("{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason))
         case e.ValidationRecorded(validation=validation):
             return message("the tests {validation}", validation=validation_text(validation, catalogue))
+        case e.ActionAbandoned() | e.ErrorNoted():
+            return _of_trouble(event, catalogue)
+        case _:
+            return _of_turns(event, catalogue)
+
+
+def _of_trouble(event: e.ActionAbandoned | e.ErrorNoted, catalogue: Catalogue) -> str:
+    """What went wrong; work that is held by design is no failure."""
+    message = catalogue.message
+    match event:
+        case e.ActionAbandoned(why=why) if why == WAITS_FOR_A_PERSON:
+            return message("held: a person decides about the work")
+        case e.ActionAbandoned(why=why):
+            return message("the action is given up: {why}", why=catalogue.translate(why))
+        case e.ErrorNoted(is_hold=True):
+            return message("the next builder is told the reason")
         case e.ErrorNoted(error=error):
             return message(
                 "{action} went wrong: {message}", action=error.action, message=catalogue.translate(error.message)
             )
-        case _:
-            return _of_turns(event, catalogue)
 
 
 def task_text(task: Task, catalogue: Catalogue) -> str:
@@ -171,7 +184,7 @@ def hold_text(hold: Hold, catalogue: Catalogue = ENGLISH) -> str:
 
 
 _TASK_ENDS = {
-    "completed": "is done",
+    "completed": "was worked on",
     "failed": "failed",
     "pending": "will be tried again",
     "in_progress": "is in progress",
@@ -184,6 +197,8 @@ def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> s
     good = sum(result.status == "passed" for result in validation.results)
     facts = {"good": good, "count": len(validation.results)}
     ran = message("{good} of {count}", **facts) if validation.passed else message("{good} of {count} passed", **facts)
+    if skipped := sum(result.status == "skipped" for result in validation.results):
+        ran += message(", {skipped} skipped", skipped=skipped)
     if validation.coverage is not None:
         ran += message(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
     if validation.passed and validation.needs_protected:

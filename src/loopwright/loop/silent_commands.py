@@ -40,7 +40,7 @@ class SilentCommand:
         self._known = ControlOutcome.UNALTERED
         # Whether a failure in the place of an expectation changed nothing.
         self._ignores_failures = False
-        # How many expectations there was no time for.
+        # How many expectations there was no time for, without those that were to change slightly, too.
         self.untried = 0
 
     @property
@@ -90,7 +90,7 @@ class SilentCommand:
         if self._known is ControlOutcome.PASSED:
             self._ahead.clear()
         if self._ahead and not self._is_confirming and time.monotonic() > self._until_s:
-            self.untried = len(self._ahead)
+            self.untried = sum(not expectation.is_near for expectation in self._ahead)
             self._ahead.clear()
         if not self._ahead and self._known is ControlOutcome.UNALTERED and self._ignores_failures:
             # No place was found by which the command can fail: perhaps the work swallows every failure.
@@ -111,6 +111,6 @@ class SilentCommand:
             return place.read_bytes() if place is not None else b""
 
         found = in_called_files(self._command, self._cwd, files, read, salt=self._salt)
-        self._ahead = [*self._ahead, *found]
+        self._ahead = sorted([*self._ahead, *found], key=lambda expectation: expectation.is_near)
         if self._current is None and self._ahead:
             self._current = self._ahead.pop(0)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from posixpath import basename
 
 import msgspec
 
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
+from loopwright.judging.changed_tests import ChangedTestFile, renamed_tests_of
 from loopwright.judging.controls.called_expectations import steering_files
 from loopwright.judging.dependent_files import dependent_files
+from loopwright.judging.expected_data import expected_data
 from loopwright.judging.flags import Flag, flags, flags_in_test
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
@@ -27,6 +30,8 @@ from loopwright.loop.work_files import patch_path
 from loopwright.workspace.settings_model import ProjectSettings
 
 _NO_BLOB = "0" * 40
+# Changed tests may need it.
+_FIXTURES = "conftest.py"
 _CODE = frozenset([*CODE_KINDS, *SHELL_KINDS, ".pyw"])
 
 
@@ -72,6 +77,10 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     protected: tuple[ProtectedChange, ...]
     # Protected changes that a person signed: they are part of the verified tree, and all others are left out.
     signed: tuple[ProtectedChange, ...] = ()
+    # The protected or signed changes that are code of tests; and the base with these changes and the new tests, if
+    # one of these files has tests now.
+    test_files: tuple[ChangedTestFile, ...] = ()
+    base_with_changed_tests: Tree | None = None
     # Tests that moved or got another name, and nothing else; and old and new names of files and tests.
     same_tests: tuple[str, ...] = ()
     names: dict[str, str] = {}
@@ -115,9 +124,18 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(change.path for change in self.signed)
 
     @property
+    def renamed_tests(self) -> dict[str, str]:
+        """Tests that got another name in a changed file of tests, and have the same body."""
+        found = (renamed_tests_of(file.path, file.before, file.after) for file in self.test_files)
+        return {was: now for renamed in found for was, now in renamed.items()}
+
+    @property
     def protected_digest(self) -> str:
         """What a signature on the protected changes covers."""
         return digest_of([[change.path, change.before, change.after] for change in self.protected])
+
+
+_Protected = tuple[FileChange, ProtectedChange]
 
 
 def control_trees(split: SplitWork, verdict: CommandVerdict) -> Iterator[tuple[Tree, CommandVerdict]]:
@@ -141,22 +159,18 @@ def split_work(
     *,
     sign_doubtful: bool = False,
 ) -> SplitWork:
-    """The parts of the work by the settings of the project and by the plan, if there is one.
-
-    `signed` are the protected files that a person signed. With it, all other protected changes are left out.
-    `sign_doubtful`: tests of the base need the doubtful changes to pass, so these are protected changes, too.
-    """
+    """The parts of the work. `signed`: protected files to keep; `sign_doubtful`: doubtful changes are protected."""
     with both_trees(tree, progress, project) as judge:
         base, changes = BaseReader(judge, tree.base_tree, project), tuple(_changes(judge, tree))
         scope = scope_of_project(settings, plan, BaseFiles(base.files, base.read, base.read_all))
         contents, commands = _Contents(judge, changes), judging_commands(settings, plan)
         parts = _by_part(changes, scope, base.facts(scope))
-        expected, texts = _expected_files(base, commands), tuple(command for command, _ in commands)
+        expected, texts = _expected_files(base, scope, commands, parts), tuple(command for command, _ in commands)
         sorter = ChangeSorter(judge, tree.base_tree, scope, texts, contents.read, expected)
         found = sorter.sort(parts, sign_doubtful=sign_doubtful)
         parts, new_tests = found.parts, found.parts[FilePart.NEW_TEST]
         protected = [(change, _protected(change, scope, found.tests)) for change in parts[FilePart.PROTECTED]]
-        kept = [row for row in protected if signed is not None and row[1].path in signed]
+        kept, tests = _signed(protected, signed, scope)
         allowed = [*parts[FilePart.WORK], *parts[FilePart.FREE], *found.same_tests, *(change for change, _ in kept)]
         compose, doubtful = _Composer(judge, tree, progress), found.doubtful
         verified = compose([*allowed, *new_tests]) if protected else tree
@@ -173,6 +187,8 @@ def split_work(
             new_tests=_paths(new_tests),
             protected=tuple(change for _, change in protected) if signed is None else (),
             signed=tuple(change for _, change in kept),
+            test_files=tuple(contents.tests_of(tests)),
+            base_with_changed_tests=compose([*new_tests, *tests]) if any(row.after for row in tests) else None,
             same_tests=_paths(found.same_tests),
             names=found.names,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
@@ -183,6 +199,18 @@ def split_work(
         )
 
 
+def _signed(
+    protected: list[_Protected], signed: frozenset[str] | None, scope: WorkScope
+) -> tuple[list[_Protected], list[FileChange]]:
+    """The changes that a person signed; and of those to sign or signed the tests, with fixtures they may need.
+
+    Tests inside source and documents are left out.
+    """
+    kept = [row for row in protected if signed is not None and row[1].path in signed]
+    found = (change for change, _ in (protected if signed is None else kept))
+    return kept, [change for change in found if scope.is_test(change.path) or basename(change.path) == _FIXTURES]
+
+
 def _flags_in(new_tests: Iterable[ChangedCode]) -> Iterator[Flag]:
     return (flag for file in new_tests for flag in flags_in_test(file.path, file.after))
 
@@ -190,10 +218,11 @@ def _flags_in(new_tests: Iterable[ChangedCode]) -> Iterator[Flag]:
 def _dependents(
     base: BaseReader, settings: ProjectSettings, changes: tuple[FileChange, ...], free: list[FileChange]
 ) -> tuple[str, ...]:
-    """The files of test commands that import what changed."""
+    """The files of test commands that import what changed, and the links that lead to it."""
     changed = frozenset(map(_shown, _all_paths(changes))) - frozenset(_paths(free))
     patterns = tuple(tuple(command.when) for command in settings.test_commands)
-    return dependent_files(changed, patterns, base.files, base.read_all)
+    links = base.links_to(changed) if any(patterns) else frozenset[str]()
+    return (*sorted(links), *dependent_files(changed | links, patterns, base.files, base.read_all))
 
 
 def _flags(
@@ -241,13 +270,15 @@ def work_with_tests(
         return _Composer(judge, earlier, progress)([*allowed, *new_tests])
 
 
-def _expected_files(base: BaseReader, commands: tuple[CommandIn, ...]) -> frozenset[str]:
-    """The files with which commands compare a result."""
+def _expected_files(
+    base: BaseReader, scope: WorkScope, commands: tuple[CommandIn, ...], parts: dict[FilePart, list[FileChange]]
+) -> frozenset[str]:
+    """The files with which commands compare a result, and changed data that only tests use."""
     called = with_called(commands, base.files, base.read)
     found = (
         steering_files(command, cwd, base.files) - recipe_files(command, cwd, base.files) for command, cwd in called
     )
-    return frozenset[str]().union(*found)
+    return expected_data(_all_paths(parts[FilePart.WORK]), base.files, scope, base.having).union(*found)
 
 
 def _judges(
@@ -282,6 +313,15 @@ class _Contents:
             if after is not None and change.is_plain and kind_of(change.path) in _CODE:
                 path = shown(_raw(change.path))
                 yield ChangedCode(path, self.read(before) if before is not None else None, self.read(after))
+
+    def tests_of(self, changes: list[FileChange]) -> Iterator[ChangedTestFile]:
+        """The changed files of tests, as far as they hold code."""
+        for change in changes:
+            if change.is_plain and kind_of(change.path) in _CODE:
+                before, after = (
+                    self.read(entry) if entry is not None else None for entry in (change.before, change.after)
+                )
+                yield ChangedTestFile(_shown(change.path), before, after)
 
 
 class _Composer:

@@ -45,7 +45,7 @@ class ChangeSorter:
         read: Callable[[TreeEntry], bytes],
         expected: frozenset[str] = frozenset(),
     ) -> None:
-        """`expected` are files with which a command compares a result."""
+        """`expected` are files with which a command compares a result, and data that only tests use."""
         self._judge = judge
         self._base_tree = base_tree
         self._scope = scope

@@ -8,10 +8,11 @@ from typing import ClassVar
 import msgspec
 
 from loopwright.evidence.model import Evidence, StepRecord
+from loopwright.judging.flaky import only_passes
 from loopwright.judging.reports.model import LineMarks, Status, TestReport, TestResult
 from loopwright.judging.runners.table import SELECTING
 from loopwright.judging.runners.trials import Trial
-from loopwright.judging.verdict import SILENT, TreeResult
+from loopwright.judging.verdict import FAILED, SILENT, TreeResult
 
 COMMAND = "the test command"
 SUITE = "tests"
@@ -19,6 +20,8 @@ SUITE = "tests"
 Pairs = Mapping[tuple[str, str], tuple[str, str]]
 # The name of a run on the work without its doubtful changes.
 WITHOUT_DOUBTFUL = "without-doubtful-changes"
+# The name of a run of changed tests on the source of the base.
+CHANGED_TESTS = "changed-tests-on-base"
 
 
 class TestRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +41,12 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     # The runners that reported, with their versions, and the reporters that were left out.
     runners: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    # What the tests changed in the state of their processes; None if that is not known.
+    state: tuple[str, ...] | None = None
     # Whether the run was made for other work, and counts here because nothing that its results depend on changed.
     is_of_other_work: bool = False
+    # Whether another run may have disturbed this run: see `known_results`.
+    ran_beside: bool = False
     coverage: float | None = None
     # Which lines ran, if a coverage report tells.
     lines: LineMarks | None = None
@@ -83,7 +90,14 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         """The run as the judge reads it."""
         ended = self.ended and not self.gaps
         tests = {name: result.status for name, result in self.by_id.items()}
-        return TreeResult(run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, tests=tests)
+        return TreeResult(
+            run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, tests=tests, state=self.state
+        )
+
+    @property
+    def on_base(self) -> TreeResult:
+        """The run on the base as it shows which tests are flaky."""
+        return only_passes(self.tree_result) if self.ran_beside else self.tree_result
 
     @property
     def by_id(self) -> dict[str, TestResult]:
@@ -98,6 +112,11 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     def reports_on(self, file: str) -> bool:
         """Whether the report has a test of this file, or the file itself because it could not be loaded."""
         return _reports_on(self.by_id, file)
+
+    def fails_as(self, base: TestRun) -> bool:
+        """Whether no test fails that passed on the base: then no other run caused a failure."""
+        failed = [test for test, status in self.tree_result.tests.items() if status == FAILED]
+        return self.passed or (bool(failed) and all(map(base.tree_result.is_failing, failed)))
 
     def _command(self) -> TestResult:
         if self.exited_with_0:
@@ -134,10 +153,12 @@ def reported(evidence: Evidence, files: tuple[str, ...]) -> tuple[str, ...]:
 def report_of(steps: Iterable[StepRecord]) -> TestReport:
     """The report of recorded steps: the name and the status of each test, without traces."""
     steps = list(steps)
+    known = [step.state for step in steps if step.state is not None]
     return TestReport(
         tuple(result for step in steps for result in _results(step)),
         tuple(gap.text for step in steps for gap in step.gaps),
         tuple(runner.text for step in steps for runner in step.runners),
+        tuple(sorted({name.text for state in known for name in state})) if known else None,
     )
 
 
@@ -153,7 +174,7 @@ def with_silent_commands(report: TestReport, steps: list[StepRecord]) -> TestRep
         TestResult(step.commands[0].command.text, SILENT, "passed" if step.outcome == "passed" else "failed")
         for step in silent
     )
-    return TestReport((*report.results, *results), report.gaps, report.runners)
+    return msgspec.structs.replace(report, results=(*report.results, *results))
 
 
 def _results(step: StepRecord) -> Iterator[TestResult]:
@@ -175,4 +196,5 @@ def result_of_step(evidence: Evidence, step_id: str) -> TreeResult:
         exited_with_0=step.outcome == "passed",
         ended=step.came_to_its_end and not step.gaps,
         tests={test.id.text: test.status for test in step.tests},
+        state=tuple(name.text for name in step.state) if step.state is not None else None,
     )

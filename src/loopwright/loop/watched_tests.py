@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
+from loopwright.judging.controls.files_of_tests import IsProduct
 from loopwright.judging.controls.judged_files import judged_by
-from loopwright.judging.controls.value_origins import IsProduct
 from loopwright.judging.controls.watched_values import RecordedValues, WatchedFile, read_record, watch
 from loopwright.judging.scope import WorkScope
 from loopwright.loop.altered_files import own_file
@@ -22,16 +23,30 @@ Proving = Mapping[str, frozenset[str] | None]
 
 
 def watched_files(
-    contents: Mapping[str, bytes], proving: Proving, files: frozenset[str], scope: WorkScope, changed: tuple[str, ...]
+    contents: Mapping[str, bytes],
+    proving: Proving,
+    files: frozenset[str],
+    scope: WorkScope,
+    changed: tuple[str, ...],
+    read: Callable[[str], bytes],
 ) -> dict[str, WatchedFile]:
-    """The test files in which values can be watched, by their paths. `contents` are those of the base."""
+    """The test files in which values can be watched, by their paths. `contents` are those of the base.
+
+    `read` reads other files of the base.
+    """
     product = frozenset(path for path in files if path.endswith((".py", ".pyi")) and not scope.is_judge(path))
     data_files = frozenset(path.rpartition("/")[2] for path in changed)
     found = {}
+
+    @cache
+    def read_tests(path: str) -> bytes | None:
+        return read(path) if path in files and scope.is_judge(path) else None
+
     for path, source in contents.items():
         # A fixed name could be recognised by the work.
         name = f"_record_{secrets.token_hex(4)}"
-        watched = watch(source, proving.get(path), _leads_to(product, path), data_files, name=name)
+        leads = partial(_leads_to, product)
+        watched = watch(source, proving.get(path), leads, data_files, name=name, path=path, read=read_tests)
         if watched is not None:
             found[path] = watched
     return found

@@ -7,16 +7,23 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.judging.changed_tests import changed_test_lines
 from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.flaky import flaky_sentence
+from loopwright.judging.kept_tests import still_pass
+from loopwright.judging.process_state import changed_state_sentence
 from loopwright.judging.reports.model import TestResult
-from loopwright.judging.verdict import CommandVerdict, Grade, Problem
+from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade, Problem, TreeResult
 from loopwright.loop.model import Tree
-from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt
+from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt, WholeWork
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
+from loopwright.runner.checks import NEEDS_NETWORK
 from loopwright.wording.catalogue import few
 
 _WEAKENED = "also passes with a changed expectation now, and did not before your work"
+_NEVER_PASSES = "passed and failed before your work, and never passes now"
+_OF_EARLIER_TESTS = (Problem.TESTS_BROKEN, Problem.TESTS_FAILING)
 _SENTENCES = {
     Problem.TESTS_BROKEN: "passed before your work and does not pass now",
     Problem.TESTS_FAILING: "failed before your work and does not pass now",
@@ -39,6 +46,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     # The run and the verdict with the protected changes; None if there are none.
     whole: TestRun | None = None
     with_protected: CommandVerdict | None = None
+    # The changed tests on the source of the base; None if no run tells.
+    changed_on_base: TreeResult | None = None
     # What became of the tests that prove something when they or the work were altered; None if nothing is proven.
     altered: ControlOutcome | None = None
     # How many of their expectations there was no time to change.
@@ -51,6 +60,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     weakened: tuple[str, ...] = ()
     # Expectations of the proving tests that are others on the work than on the base.
     moved: tuple[str, ...] = ()
+    # What the tests change in the state of their processes on the work, and not on the base.
+    changed_state: tuple[str, ...] = ()
     # Test commands of the project that did not run, because no file that they name with `when` changed.
     left_out: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
@@ -95,6 +106,13 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return split.verified if split.protected and not split.is_empty and self.verdict.accepts else None
 
     @property
+    def with_all(self) -> WholeWork | None:
+        """What the tests say about the work with its protected changes; None if no protected file changed."""
+        if self.whole is None or self.with_protected is None:
+            return None
+        return WholeWork(run_id=self.whole.run_id, passed=self.with_protected.accepts, results=self.whole.findings)
+
+    @property
     def decisive(self) -> TestRun:
         """The run that decides: with the protected changes if the tests accept the work only with them."""
         return self.whole if self.passes_only_with and self.whole is not None else self.verified
@@ -118,7 +136,12 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         if self.passes:
             return run.findings
         failed = {name for name, result in run.by_id.items() if result.status == "failed"}
-        return (*run.findings, *(result for name, result in self._problems(self.verdict) if name not in failed))
+        problems = {name: result for name, result in self._problems(self.verdict) if name not in failed}
+        findings, ids = run.findings, tuple(run.by_id)
+        names = (*ids, *(result.test_name for result in findings[len(ids) :]))
+        # A test that fails in another run is one test.
+        found = (result for name, result in zip(names, findings, strict=True) if name not in problems)
+        return (*found, *problems.values())
 
     @property
     def passes_with(self) -> bool:
@@ -147,8 +170,13 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         for problem, tests in verdict.problems.items():
             for name in tests:
                 found = known.get(name)
-                why = found.error_message if found is not None and found.status == "failed" else ""
-                message = _SENTENCES[problem] + (f": {why}" if why else "")
+                why = found.error_message if found is not None and found.status == FAILED else ""
+                if found is not None and found.status == PASSED and problem in _OF_EARLIER_TESTS:
+                    # The test fails without the new tests, or only in some runs.
+                    why = f"see run {verdict.run_id}"
+                message = (_NEVER_PASSES if name in verdict.flaky else _SENTENCES[problem]) + (
+                    f": {why}" if why else ""
+                )
                 suite, _, test = name.rpartition("::")
                 yield name, replace(found or TestResult(test, suite, "failed"), status="failed", error_message=message)
             if not tests:
@@ -161,16 +189,52 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(self._doubts())
 
     @property
+    def about_flaky(self) -> tuple[str, ...]:
+        """Names the tests that are flaky on the base, in one sentence."""
+        return tuple(filter(None, (flaky_sentence(self.verdict.flaky),)))
+
+    @property
     def notes(self) -> Iterator[str]:
         """What a person should know although the tests pass."""
+        yield from self.about_flaky
         if self.altered is ControlOutcome.UNALTERED:
             yield "nothing in the tests that prove the work could be altered to see them fail"
+        if (whole := self.with_all) is not None and whole.passed and not self.passes_only_with:
+            passed = sum(result.status == PASSED for result in whole.results)
+            yield f"with the changes to protected files, {passed} of {len(whole.results)} passed"
+        if (kept := self.with_protected) is not None and (kept.deleted or kept.skipped):
+            earlier = still_pass(kept.kept, kept.before, len(kept.deleted), len(kept.skipped))
+            yield f"with the changes to protected files, {earlier}"
         if self.left_out:
             yield f"test commands that did not run, because no file of their `when` changed: {few(self.left_out)}"
         if self.unreached:
             yield f"changed functions that no test reaches: {few(self.unreached)}"
 
+    @property
+    def base_failure(self) -> str:
+        """That no test passed before the work either, with the last line of the command; empty otherwise."""
+        if self.passes or self.base.passed or PASSED in self.base.tree_result.tests.values():
+            return ""
+        last = "".join(self.base.output.strip().splitlines()[-1:]) or self.base.message
+        return f"no test passed before the work either (run {self.base.run_id}): {last}"
+
+    @property
+    def _why_unproven(self) -> str:
+        if idle := few(self.verdict.idle):
+            return f"the work broke no test, but its new tests pass without the work, too, and prove nothing: {idle}"
+        return "the work broke no test, but no test failed before it and passes now"
+
+    @property
+    def changed_test_lines(self) -> dict[str, str]:
+        """What happened to the tests of each changed test file."""
+        if self.whole is None:
+            return {}
+        return changed_test_lines(
+            self.split.test_files, self.base.tree_result, self.whole.tree_result, self.changed_on_base
+        )
+
     def _doubts(self) -> Iterator[Doubt]:
+        lines = tuple(f"{path}: {what}" for path, what in self.changed_test_lines.items())
         changed = tuple(change.path for change in self.split.protected)
         if self.passes_only_with:
             tests = [change.path for change in self.split.protected if change.is_test]
@@ -180,17 +244,25 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 f"the tests pass only with the work's changes to protected files: {files} "
                 f"(run {passing} passes with them, run {failing} fails without them)"
             )
-            yield Doubt(code=code, message="; ".join(filter(None, (message, self._failing_without))))
+            yield Doubt(code=code, message="; ".join(filter(None, (message, *lines, self._failing_without))))
             return
         if self.whole is not None and self.with_protected is not None:
             files, without, whole = few(changed), self.verified.run_id, self.whole.run_id
-            message = f"the work changed protected files: {files}; the tests pass without them (run {without})"
+            message = (
+                f"the work changed protected files: {files}; "
+                f"the tests pass without them (run {without}) and with them (run {whole})"
+            )
             if not self.with_protected.accepts:
                 message = (
                     f"the work changed protected files: {files}; "
                     f"the tests pass without them (run {without}) and fail with them (run {whole})"
                 )
-            yield Doubt(code=PROTECTED_CHANGES, message=message)
+            elif self.split.is_empty:
+                message = (
+                    f"the work changed only protected files: {files}; "
+                    f"the tests pass with them (run {whole}), as they did before the work"
+                )
+            yield Doubt(code=PROTECTED_CHANGES, message="; ".join((message, *lines)))
         yield from self._doubts_about_the_proof()
         yield from self._more_doubts()
 
@@ -200,13 +272,18 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
                 f"the tests did not come to their end before the work ({self.base.run_id}), so nothing is compared"
             )
             yield Doubt(code="base_not_judged", message=message)
+        elif not self.verdict.proves and self.with_protected is not None and self.with_protected.proves:
+            return  # the changed tests prove the work, and a person decides about them
         elif not self.verdict.proves:
-            yield Doubt(code="unproven", message="the work broke no test, but no test failed before it and passes now")
+            yield Doubt(code="unproven", message=self._why_unproven)
         elif self.altered is ControlOutcome.PASSED:
             message = (
                 "the tests that prove the work also pass when their own expectations are changed, "
                 "or when the changed functions raise"
             )
+            yield Doubt(code="vacuous_tests", message=message)
+        elif self.altered is ControlOutcome.SILENCED:
+            message = "the test command passes only with comments that the work added: they may silence a linter"
             yield Doubt(code="vacuous_tests", message=message)
         elif self.altered is ControlOutcome.UNALTERED:
             message = (
@@ -235,17 +312,19 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         if self.verified.rewritten:
             files = few(self.verified.rewritten)
             yield Doubt(code="flagged", message=f"the tests changed files of the project while they ran: {files}")
+        if self.changed_state:
+            yield Doubt(code="flagged", message=changed_state_sentence(self.changed_state))
         for flag in self.split.flags:
             yield Doubt(code="flagged", message=str(flag))
 
 
-def known_failures(unfixed: tuple[str, ...]) -> Doubt:
+def known_failures(unfixed: tuple[str, ...], *, needs_network: bool) -> Doubt:
     """Why a person has to accept work that broke nothing and proves something."""
     message = (
         f"tests that failed before the work still fail: {few(unfixed)}; "
         "if you accept the work, they are known failures of this loop"
     )
-    return Doubt(code="known_failures", message=message)
+    return Doubt(code="known_failures", message=f"{message}; {NEEDS_NETWORK}" if needs_network else message)
 
 
 def problem_sentences(verdict: CommandVerdict) -> Iterator[str]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from loopwright.errors import SecretLeak
 from loopwright.kernel import git
 from loopwright.kernel.digest import sha256_of_file
@@ -30,10 +32,13 @@ def sandbox_request(loop: Loop, context: WorkerContext) -> SandboxRequest:
     """The project as it is now, or with the loop's work in it."""
     git.require_installed("a loop keeps its work by git, which is not installed")
     now = context.request()
-    return now if loop.tree is None else with_work(now, loop.tree, context.progress(loop))
+    if loop.tree is None:
+        return now
+    # An agent finds its work uncommitted: `git checkout` and `git stash` do what it expects.
+    return replace(with_work(now, loop.tree, context.progress(loop)), is_listed=False)
 
 
-def with_work(now: FreshRequest, tree: Tree, progress: Path) -> SandboxRequest:
+def with_work(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
     """The project with the work in it that is kept in this folder."""
     return now.recorded(tree.commit, tree.tree, patch_path(progress, tree.patch_sha256))
 

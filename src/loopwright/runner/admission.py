@@ -21,8 +21,7 @@ from loopwright.kernel.address import LOOPBACK, Address, parse_address
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import forwarder
 from loopwright.sandbox.model import SandboxView
-from loopwright.sandbox.port import Isolation
-from loopwright.sandbox.probe import own_interpreter
+from loopwright.sandbox.probe import can_have_own_network, own_interpreter
 from loopwright.workspace.settings_model import AgentSettings
 
 if TYPE_CHECKING:
@@ -30,10 +29,7 @@ if TYPE_CHECKING:
 
 _PROXY_PORTS = (3128, 3129)
 _NOT_THROUGH_PROXY = f"{LOOPBACK},localhost"
-_LONGEST_S = 30.0
 _FIRST_FREE = 1024
-# Isolations that are known to close the network on this machine.
-_CLOSES: set[str] = set()
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -115,7 +111,7 @@ def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_us
         case "model" if admission.program is not None and not admission.addresses:
             return NetworkAccess(f"open: {no_address(agent)}", network=True)
         case "model" if admission.addresses and sandbox.isolation.mounts:
-            if can_be_closed(sandbox.isolation, sandbox.view, admission.turn_sandbox.environment.for_step(())):
+            if can_have_own_network(sandbox.isolation, sandbox.view, admission.turn_sandbox.environment.for_step(())):
                 listed = ", ".join(map(str, admission.addresses))
                 return NetworkAccess(f"only {listed}", network=False, addresses=admission.addresses)
     return NetworkAccess("open", network=True)
@@ -131,18 +127,6 @@ def _forwarder() -> tuple[str, ...]:
     """The forwarder as text: the sandbox may hide our installation, but shows our interpreter."""
     text = Path(forwarder.__file__).read_text(encoding="utf-8")
     return (own_interpreter(), "-I", "-S", "-c", text)
-
-
-def can_be_closed(isolation: Isolation, view: SandboxView, env: Mapping[str, str]) -> bool:
-    """Whether a program can be started without a network: not every machine allows that."""
-    if isolation.name not in _CLOSES:
-        # The plain sandbox: problems with an agent's own folders must not open the network.
-        plain = replace(view, agent_home=None, programs=())
-        launch = isolation.launch(plain, ("true",), cwd=view.place.repo, env=env, network=False)
-        if launch.capture(_LONGEST_S).exit_code != 0:
-            return False
-        _CLOSES.add(isolation.name)
-    return True
 
 
 @contextmanager

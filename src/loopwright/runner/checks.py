@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -23,6 +24,15 @@ from loopwright.redaction.redactor import Redactor
 from loopwright.sandbox.gate import resolve_inside
 
 _CHUNK = 1 << 20
+# What resolvers and connections say without a network, in the words of libc, Python, Node.js, Go, curl, git and pip.
+_SIGNS = re.compile(
+    r"name resolution|Name or service not known|nodename nor servname|Could(?: not|n't) resolve"
+    r"|getaddrinfo (?:E\w+|failed)"
+    r"|Network is unreachable|network is unreachable|ENETUNREACH|EAI_AGAIN|No address associated|no such host"
+    r"|Connection refused|connection refused|ECONNREFUSED"
+)
+
+NEEDS_NETWORK = "a connection failed, and the network is closed: `network = true` opens it for a command"
 
 
 class TextSearch:
@@ -132,3 +142,10 @@ def _why_text_missing(real: Path, text: str) -> str | None:
     finally:
         os.close(handle)
     return None if search.found else "the file does not contain the text"
+
+
+def why_failed(number: int, exit_code: int | None, expected: int, output: str, *, has_network: bool) -> str:
+    """Why the exit code of a command is wrong, with what opens the network if the output shows a failed connection."""
+    instead = "" if expected == 0 else f" instead of {expected}"
+    reason = f"command {number} exited with {exit_code}{instead}"
+    return f"{reason}; {NEEDS_NETWORK}" if not has_network and _SIGNS.search(output) else reason

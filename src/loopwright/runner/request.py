@@ -101,6 +101,14 @@ class Observer(Protocol):
         """The sandbox is open, and nothing has run in it yet."""
         ...
 
+    def before_step(self, sandbox: Sandbox, step: str) -> None:
+        """A step is about to run."""
+        del sandbox, step
+
+    def place_files(self, sandbox: Sandbox) -> None:
+        """Put every file in place that any step needs: another observer is about to alter it."""
+        del sandbox
+
     def variables(self, step: str, environment: Mapping[str, str]) -> Mapping[str, str]:
         """Variables that a command of a step gets in addition, given all others. `TMPDIR` is the path inside."""
         del step, environment

@@ -21,7 +21,7 @@ from loopwright.sandbox.model import FreshRequest
 from loopwright.version import VERSION
 
 # Changes when the same run would be reported differently, so that base and work are read alike.
-_REPORTING = 3
+_REPORTING = 6
 _WORD = re.compile(r"[\w.+-]+")
 # Programs that a test command may start through make, a script or a package manager.
 _PROGRAMS = (
@@ -82,7 +82,7 @@ def _programs(words: list[str], variables: Mapping[str, str]) -> Iterator[tuple[
 
 def _packages_near(python: Path) -> Iterator[str]:
     """The folders of packages that this Python finds: in its environment, and in that of the program behind a link."""
-    for prefix in {place.parent.parent for place in (python, python.resolve())}:
+    for prefix in dict.fromkeys(place.parent.parent for place in (python, python.resolve())):
         yield from sorted(map(_state, (folder for pattern in _PACKAGES for folder in prefix.glob(pattern))))
 
 

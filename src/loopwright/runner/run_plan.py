@@ -28,7 +28,7 @@ from loopwright.runner.request import Environment, Failure, Finished, Observer, 
 from loopwright.runner.run_step import StepContext, run_step
 from loopwright.runner.schedule import run_in_order
 from loopwright.sandbox.confine import choose
-from loopwright.sandbox.model import Confinement, SandboxView
+from loopwright.sandbox.model import OPEN, Confinement, SandboxView
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import random_name
 from loopwright.sandbox.port import Isolation, Sandbox
@@ -148,7 +148,7 @@ def _execute(
     def confine(view: SandboxView) -> tuple[Isolation, Confinement]:
         environment = request.environment.for_step(())
         is_judge = request.origin.kind in ("loop", "workflow")
-        return choose(options.isolation, tools.isolations, view, options.shell, environment, may_reuse=is_judge)
+        return choose(options.isolation, tools.isolations, view, options.shell, environment, is_judge=is_judge)
 
     name = _sandbox_name(request, folder)
     with (
@@ -221,7 +221,7 @@ def _step_context(
         isolation=sandbox.isolation,
         environment=environment,
         shell=options.shell,
-        network_open=options.isolation != "strict",
+        network_open=sandbox.confinement.network == OPEN,
         limits=options.limits,
         redactor=tools.redactor,
         emitter=emitter,
@@ -234,7 +234,9 @@ def _set_up(options: SandboxOptions, plan: Plan, context: StepContext, draft: Ev
     """Run the set-up; False if it failed."""
     if not options.setup:
         return True
-    record = run_step(context, Step(SETUP_STEP, "prepare the sandbox", options.setup))
+    # The project's own set-up may install packages, also for a judge.
+    step = Step(SETUP_STEP, "prepare the sandbox", options.setup, network=options.isolation != "strict")
+    record = run_step(context, step)
     draft.steps.append(record)
     if record.outcome != "passed":
         draft.add_skipped(plan.steps, context.redactor)
@@ -246,7 +248,12 @@ def _observed(observer: Observer | None, context: StepContext, sandbox: Sandbox)
     if observer is None:
         return lambda step: run_step(context, step)
     inside = msgspec.structs.replace(context, variables=observer.variables)
-    return lambda step: observer.after_step(sandbox, run_step(inside, step), context.folder.path)
+
+    def run(step: Step) -> StepRecord:
+        observer.before_step(sandbox, step.id)
+        return observer.after_step(sandbox, run_step(inside, step), context.folder.path)
+
+    return run
 
 
 def _run_steps(

@@ -17,7 +17,7 @@ from loopwright.kernel.process import Cancellation, Ended, Ending, Freezer
 from loopwright.plan.model import CommandPasses, Step
 from loopwright.redaction.model import Redacted, RuleAction, SecretFinding
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.checks import TextSearch, judge, not_run, required_texts
+from loopwright.runner.checks import TextSearch, judge, not_run, required_texts, why_failed
 from loopwright.runner.events import (
     CheckJudged,
     CommandEnded,
@@ -155,8 +155,8 @@ def _run_command(
     elif ended.ending is Ending.TIMED_OUT:
         progress.reason = f"command {number} did not end within {step.timeout_s or context.limits.timeout_s:g} s"
     elif ended.exit_code != expected:
-        instead = "" if expected == 0 else f" instead of {expected}"
-        progress.reason = f"command {number} exited with {ended.exit_code}{instead}"
+        has_network = context.network_open or step.network
+        progress.reason = why_failed(number, ended.exit_code, expected, log.tail().text, has_network=has_network)
     if progress.reason:
         _note_failure(context, step, record, log, progress.reason)
     return not progress.reason and not progress.cancelled

@@ -23,6 +23,11 @@ def has_free_core() -> bool:
     return _cores() - _running() >= 1
 
 
+def may_run_beside(setting: str) -> bool:
+    """Whether the setting `loop.side_by_side` allows another run now."""
+    return setting == "always" or (setting == "auto" and has_free_core())
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -77,6 +82,11 @@ class WorkAhead(Generic[_A]):
     def has_begun(self) -> bool:
         """Whether the work runs or ran next to other work."""
         return self._begun.is_set()
+
+    @property
+    def may_disturb(self) -> bool:
+        """Whether the work runs, or may begin at any time."""
+        return self._future is not None and not self._future.done() and (self.has_begun or not self._over.is_set())
 
     def take(self) -> _A | None:
         """The result; None if the work was stopped or has not begun: it does not begin any more."""

@@ -104,6 +104,11 @@ class RunReports(Observer):
         self._new_folder = partial(new_reports_folder, sandbox, self._only)
         self._since = self._began = moment_before_run(sandbox.place.repo)
 
+    def before_step(self, sandbox: Sandbox, step: str) -> None:
+        """Prepare the step as for every run."""
+        if self._inside is not None:
+            self._inside.before_step(sandbox, step)
+
     def variables(self, step: str, environment: Mapping[str, str]) -> Mapping[str, str]:
         """The variables that make test runners report to the folder of the step."""
         if self._new_folder is None:
@@ -136,6 +141,7 @@ class RunReports(Observer):
             tests=[TestRecord(id=clean(name), status=result.status) for name, result in report.by_id.items()],
             gaps=[clean(gap) for gap in report.gaps],
             runners=[clean(runner) for runner in report.runners],
+            state=[clean(name) for name in report.state] if report.state is not None else None,
             left_out=sorted(left_out) if (left_out := self._left_out(record.id)) != FALLBACKS else [],
         )
 
@@ -159,7 +165,8 @@ class RunReports(Observer):
     def masked(self, report: TestReport) -> TestReport:
         """The report without secrets."""
         results = tuple(map(self._masked, report.results))
-        return TestReport(results, tuple(map(self._clean, report.gaps)), tuple(map(self._clean, report.runners)))
+        state = tuple(map(self._clean, report.state)) if report.state is not None else None
+        return TestReport(results, tuple(map(self._clean, report.gaps)), tuple(map(self._clean, report.runners)), state)
 
     def _masked(self, result: TestResult) -> TestResult:
         return TestResult(

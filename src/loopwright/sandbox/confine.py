@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from loopwright.errors import IsolationTooWeak, IsolationUnavailable
 from loopwright.sandbox import machine_view, session_attempts
-from loopwright.sandbox.model import Confinement, SandboxView
+from loopwright.sandbox.model import CLOSED, OPEN, Confinement, SandboxView
 from loopwright.sandbox.port import Isolation
-from loopwright.sandbox.probe import Escapes, attempt
+from loopwright.sandbox.probe import Escapes, attempt, can_have_own_network
 
 # One judging opens several sandboxes in a row. The machine may change later.
 _LONGEST_S = 60.0
@@ -27,20 +27,30 @@ def choose(
     env: Mapping[str, str],
     *,
     accepts_weak: bool = False,
-    may_reuse: bool = False,
+    is_judge: bool = False,
 ) -> tuple[Isolation, Confinement]:
     """Try each adapter in order; the last adapter provides no isolation.
 
-    With `may_reuse`, a measurement of the same isolation counts if this process made it within the last minute, and
-    opened no other sandbox since.
+    A judge's measurement of the same isolation counts for the next judge, if this process made it within the last
+    minute and opened no other sandbox since. A judge has a network of its own: an agent could leave an answer at a
+    server of this machine.
     """
-    if not may_reuse:
-        _measured.clear()
+    if is_judge:
+        return _choose_for_judge(requested, adapters, view, shell, env)
+    # What was measured before an agent works says nothing about the time after it.
+    _measured.clear()
     isolation, confinement = _choose(requested, adapters, view, shell, env)
-    if not may_reuse:
-        # What was measured before an agent works says nothing about the time after it.
-        _measured.clear()
+    _measured.clear()
     return isolation, replace(confinement, is_accepted=accepts_weak)
+
+
+def _choose_for_judge(
+    requested: str, adapters: Sequence[Isolation], view: SandboxView, shell: str, env: Mapping[str, str]
+) -> tuple[Isolation, Confinement]:
+    isolation, confinement = _choose(requested, adapters, view, shell, env)
+    if isolation is not adapters[-1] and confinement.network == OPEN and can_have_own_network(isolation, view, env):
+        confinement = replace(confinement, network=CLOSED)
+    return isolation, confinement
 
 
 def require_strong(confinement: Confinement) -> None:
@@ -113,7 +123,7 @@ def _confinement(requested: str, adapter: Isolation, escapes: Escapes) -> Confin
         used=adapter.name,
         writes_confined=not escapes.wrote_outside,
         home_hidden=not escapes.saw_home,
-        network="closed unless a step says so" if closed else "open",
+        network=CLOSED if closed else OPEN,
         processes="pid namespace" if adapter.mounts else "subreaper",
         why=_weakness(escapes),
         reachable=escapes.session,
@@ -133,7 +143,7 @@ def _nothing(requested: str, why: str) -> Confinement:
         used="none",
         writes_confined=False,
         home_hidden=False,
-        network="open",
+        network=OPEN,
         processes="subreaper",
         why=why,
         reachable=tuple(session_attempts.REACHED.values()),

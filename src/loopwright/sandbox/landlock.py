@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from loopwright.kernel import process
 from loopwright.kernel.process import Lockdown
 from loopwright.sandbox import landlock_launcher, machine_view
 from loopwright.sandbox.model import SandboxView
@@ -25,6 +26,7 @@ _DEVICES = (
     "/dev/fd",
 )
 _DEEPEST = 6
+_LONGEST_S = 30.0
 # Older versions do not protect files from being truncated.
 _OLDEST = 3
 
@@ -54,16 +56,28 @@ class Landlock:
     ) -> Launch:
         """The command, started by the launcher with its policy."""
         home = Path(env.get("HOME", "/root"))
-        policy = _policy(view, home, env.get("PATH", ""), network)
+        access = "open" if network else "own" if _can_have_own_network() else "none"
+        policy = _policy(view, home, env.get("PATH", ""), access)
         inner = {**env, "HOME": str(view.place.home), "TMPDIR": str(view.place.tmp)}
         inner[CEILING] = str(view.place.folder)
-        start = (sys.executable, "-I", "-S", landlock_launcher.__file__, policy)
-        lockdown = Lockdown.LOCAL if network else Lockdown.NETWORK
-        return Launch((*start, *argv), cwd, inner, wrapped=False, lockdown=lockdown)
+        lockdown = Lockdown.NETWORK if access == "none" else Lockdown.LOCAL
+        return Launch((*_launcher(policy), *argv), cwd, inner, wrapped=False, lockdown=lockdown)
+
+
+def _launcher(policy: str) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", landlock_launcher.__file__, policy)
 
 
 @cache
-def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
+def _can_have_own_network() -> bool:
+    """Whether this machine lets a command enter a network namespace."""
+    policy = json.dumps({"read": ["/"], "own": [], "write": ["/"], "network": "own", "empty": []})
+    argv = (*_launcher(policy), "true")
+    return process.capture(argv, cwd=Path("/"), env={}, timeout_s=_LONGEST_S, lockdown=Lockdown.LOCAL).exit_code == 0
+
+
+@cache
+def _policy(view: SandboxView, home: Path, path: str, network: str) -> str:
     hidden = {
         *machine_view.hidden_homes(home),
         *machine_view.credential_files(),

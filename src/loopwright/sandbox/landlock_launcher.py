@@ -1,12 +1,11 @@
 """Confines itself with Landlock, then becomes the command.
 
 Runs as a program: launcher.py POLICY COMMAND ARGUMENT…, with the standard library only.
-POLICY is JSON: {"read": [...], "own": [...], "write": [...], "empty": [...], "network": bool}.
+POLICY is JSON: {"read": [...], "own": [...], "write": [...], "empty": [...], "network": "open", "own" or "none"}.
 Exits with 125 if it can't confine itself.
 The process that starts it has given up system calls and sockets already: see kernel/lockdown.py.
 """
 
-import contextlib
 import ctypes
 import errno
 import json
@@ -29,7 +28,8 @@ _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | (1 << 14) | (1 << 15)
 _ALL_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 _TCP = 0b11
 
-_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
+_AF_INET, _SOCK_DGRAM, _SIOCSIFFLAGS, _IFF_UP = 2, 2, 0x8914, 1
 _MS_BIND, _MS_REC, _MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
 _READ_ONLY = 1
@@ -40,11 +40,11 @@ def version(libc: ctypes.CDLL) -> int:
     return max(0, int(libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)))
 
 
-def restrict_files(libc: ctypes.CDLL, abi: int, policy: "dict[str, list[str]]", network: bool) -> None:
+def restrict(libc: ctypes.CDLL, abi: int, policy: "dict[str, list[str]]", network: str) -> None:
     """Allow only what the policy names."""
     handled = _ALL_BY_VERSION[min(abi, 5)]
     size = 8 if abi < 4 else 16
-    attributes = struct.pack("<2Q", handled, 0 if network or abi < 4 else _TCP)[:size]
+    attributes = struct.pack("<2Q", handled, 0 if network != "none" or abi < 4 else _TCP)[:size]
     ruleset = checked(libc.syscall(_CREATE_RULESET, attributes, size, 0))
     for access, paths in ((_READING, policy["read"]), (handled, policy["write"])):
         for path in paths:
@@ -81,18 +81,27 @@ def drop_capabilities(libc: ctypes.CDLL) -> None:
     checked(libc.capset(header, nothing))
 
 
-def freeze_files(libc: ctypes.CDLL, writable: "list[str]", empty: "list[str]") -> None:
-    """Make every mount read-only except the writable paths, and some files empty, in a mount namespace of this process.
-
-    Landlock controls neither modes, times nor attributes of files; a read-only mount does.
-    """
+def enter_namespaces(libc: ctypes.CDLL, own_network: bool) -> None:
+    """Enter a mount namespace, and perhaps a network in which only the loopback exists."""
     uid, gid = os.geteuid(), os.getegid()
+    namespaces = _CLONE_NEWNS | (_CLONE_NEWNET if own_network else 0)
     # Root needs no user namespace, and would lose its files' owners in it.
-    checked(libc.unshare(_CLONE_NEWNS if uid == 0 else _CLONE_NEWNS | _CLONE_NEWUSER))
+    checked(libc.unshare(namespaces if uid == 0 else namespaces | _CLONE_NEWUSER))
     if uid != 0:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 -- see above
                 file.write(text)
+    if own_network:
+        handle = checked(libc.socket(_AF_INET, _SOCK_DGRAM, 0))
+        checked(libc.ioctl(handle, _SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", _IFF_UP)))
+        os.close(handle)
+
+
+def freeze_files(libc: ctypes.CDLL, writable: "list[str]", empty: "list[str]") -> None:
+    """Make every mount of this namespace read-only except the writable paths, and some files empty.
+
+    Landlock controls neither modes, times nor attributes of files; a read-only mount does.
+    """
     checked(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
     kept = [os.fsencode(path) for path in writable if os.path.exists(path)]  # noqa: PTH110 -- see above
     for path in kept:
@@ -128,10 +137,15 @@ def main() -> int:
         abi = version(libc)
         if abi < 1:
             raise OSError(errno.ENOSYS, "this kernel has no Landlock")
-        with contextlib.suppress(OSError):  # not every machine allows it; the attempts to escape find out
+        try:
+            enter_namespaces(libc, policy["network"] == "own")
             freeze_files(libc, policy["own"], policy["empty"])
+        except OSError:
+            # Not every machine allows mounts; the attempts to escape find out.
+            if policy["network"] == "own":
+                raise
         os.chdir(os.getcwd())  # noqa: PTH109 -- the folder as the new mounts show it
-        restrict_files(libc, abi, policy, policy["network"])
+        restrict(libc, abi, policy, policy["network"])
         drop_capabilities(libc)
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't confine: {problem.strerror}\n")

@@ -83,6 +83,8 @@ class RecordedRequest(msgspec.Struct, frozen=True):
     mode: Mode
     base: BaseRecord
     base_patch: Path
+    # Whether git lists the files of the base, as after a commit: tests ask for them. Else the base is uncommitted work.
+    is_listed: bool = True
 
 
 class SandboxView(msgspec.Struct, frozen=True):
@@ -97,6 +99,10 @@ class SandboxView(msgspec.Struct, frozen=True):
     # An agent's session folder, and the files of its programs, which are read-only.
     agent_home: Path | None = None
     programs: tuple[Path, ...] = ()
+
+
+# The network of a sandbox's commands, as the evidence tells it.
+OPEN, CLOSED = "open", "closed unless a step says so"
 
 
 class Confinement(msgspec.Struct, frozen=True):

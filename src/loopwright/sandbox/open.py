@@ -51,7 +51,7 @@ def open_recorded(
     if judge is not None and load_base(judge, base, request.base_patch, commit_index=commit_index):
         check_out(judge)
         if request.mode is Mode.WORKTREE and repository is not None:
-            _create_recorded_repository(place, judge, repository, base, commit_index)
+            _create_recorded_repository(request, place, judge, repository, commit_index)
         return GitRecorder(
             judge,
             BaseTree(base.commit, base.tree, is_commit=base.is_commit),
@@ -72,9 +72,14 @@ def open_recorded(
 
 
 def _create_recorded_repository(
-    place: SandboxFolders, judge: PrivateRepository, repository: UserRepository, base: BaseRecord, commit_index: Path
+    request: RecordedRequest,
+    place: SandboxFolders,
+    judge: PrivateRepository,
+    repository: UserRepository,
+    commit_index: Path,
 ) -> None:
     """The steps' repository at the base's commit, unless the commit has secrets that the base has not."""
+    base = request.base
     if not commit_index.exists():
         if holds_secrets(judge, base.commit):
             return
@@ -84,6 +89,24 @@ def _create_recorded_repository(
         else:
             commit_index = judge.git_dir / "index"
     create_step_repository(place, repository, base.commit, commit_index)
+    if request.is_listed and base.commit is not None and not base.is_commit:
+        _list_files_of_base(judge, base, PrivateRepository(place.repo / ".git", place.repo))
+
+
+def _list_files_of_base(judge: PrivateRepository, base: BaseRecord, steps: PrivateRepository) -> None:
+    """Let `git ls-files` of a step list the files of the base."""
+    commit = f"{base.commit}^{{tree}}"
+    fields = judge.run("diff-tree", "-r", "--raw", "-z", "--no-renames", "--diff-filter=AD", commit, base.tree)
+    listed = fields.split(b"\0")
+    pairs = list(zip(listed[0::2], listed[1::2], strict=False))
+    gone = [path + b"\0" for meta, path in pairs if meta.endswith(b"D")]
+    new = [path + b"\0" for meta, path in pairs if meta.endswith(b"A") and b" 160000 " not in meta]
+    if gone:
+        steps.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"".join(gone))
+    if new:
+        # Only the names: the steps' repository does not have the content.
+        named = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        steps.run("--literal-pathspecs", "add", "--intent-to-add", "--force", *named, stdin=b"".join(new))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from loopwright.sandbox import machine_view, session_attempts
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
 
+_LONGEST_S = 20.0
 # Only shell builtins, so that the result does not depend on PATH.
 # A plain sh can't open a connection; an attempt that was not made counts as a success.
 _ATTEMPTS = r"""
@@ -39,6 +40,19 @@ if [ -z "$BASH_VERSION" ]; then echo network; else
 exec "$python" -I -S -c "$program" "$pid" "$began" "$@" 2>/dev/null
 """
 
+
+# Serves a connection of its own, then tries to reach Loopwright's server at the port in its argument.
+_ATTEMPT_ALONE = """
+import socket, sys
+own = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(own.getsockname())
+try:
+    socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5)
+except OSError:
+    print("own network")
+"""
+# Isolations that are known to give a command its own network on this machine.
+_OWN_NETWORK: set[str] = set()
 
 # The path of a socket must be short.
 _SHORT = "/tmp"  # noqa: S108 -- the folder below has a random name and is private
@@ -72,7 +86,7 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
         shown = replace(view, programs=(Path(sys.base_prefix),))
         launch = isolation.launch(shown, argv, cwd=view.place.repo, env=env, network=network)
         try:
-            done = launch.capture(20)
+            done = launch.capture(_LONGEST_S)
         except (LoopwrightError, OSError, TimeoutError) as problem:
             return Escapes(False, False, False, False, False, True, (), error_output=str(problem))
     (view.place.repo / "inside").unlink(missing_ok=True)
@@ -91,6 +105,25 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
         changed_times=session_attempts.CHANGED_TIMES in words,
         error_output=done.stderr.decode("utf-8", "replace").strip()[-300:],
     )
+
+
+def can_have_own_network(isolation: Isolation, view: SandboxView, env: Mapping[str, str]) -> bool:
+    """Whether a command can serve and connect alone. What succeeded once for an isolation is not tried again."""
+    if isolation.name in _OWN_NETWORK:
+        return True
+    # The plain sandbox: problems with an agent's own folders must not open the network.
+    plain = replace(view, agent_home=None, programs=(Path(sys.base_prefix),))
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        argv = (own_interpreter(), "-I", "-S", "-c", _ATTEMPT_ALONE, str(listener.getsockname()[1]))
+        launch = isolation.launch(plain, argv, cwd=view.place.repo, env=env, network=False)
+        try:
+            done = launch.capture(_LONGEST_S)
+        except (LoopwrightError, OSError, TimeoutError):
+            return False
+    if done.stdout.decode("utf-8", "replace").strip() != "own network":
+        return False
+    _OWN_NETWORK.add(isolation.name)
+    return True
 
 
 def own_interpreter() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused, WrongUsage
+from loopwright.errors import WorkflowConflict, WorkflowRefused, WrongUsage
 from loopwright.kernel.locks import locked
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.built import built, require_outside_build, require_verified
@@ -20,7 +20,7 @@ from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.audit import audited, check_digest, requirement_digest, signed_digest
 from loopwright.workflow.build_gate import PROJECT_TESTS, as_if_signed, tests_digest
-from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Transition
+from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Transition, Workflow
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import SPECS_LOCK, Opened
@@ -134,8 +134,13 @@ def sign_subject(
     require_own_words(note)
     text = context.tools().redactor.clean(note).text
     part = _judged_part(context, slug, only, cancellation) if what == PROTECTED and only else None
-    with workflows_of(context).changing(slug, revision=part.revision if part is not None else None) as opened:
+    with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "sign")
+        if part is not None and not part.is_about(opened.workflow):
+            raise WorkflowConflict(
+                f"the work of {slug} changed while its checks ran",
+                hint=f"check the new state: `loopwright status {slug}`",
+            )
         name, digest = _subject(opened, what)
         if part is not None:
             opened.apply(e.WorkVerified(verification=part.verification), actor())
@@ -153,17 +158,21 @@ def sign_subject(
 
 
 class _JudgedPart(msgspec.Struct, frozen=True):
-    """The work with a part of its protected changes, judged for a workflow at this revision."""
+    """The work of a workflow with a part of its protected changes, judged."""
 
     verification: Verification
-    revision: int
+    workflow: Workflow
+
+    def is_about(self, workflow: Workflow) -> bool:
+        """Whether the work is still the one that was judged. Control runs for it may have been recorded meanwhile."""
+        return (workflow.verification, workflow.at) == (self.workflow.verification, self.workflow.at)
 
 
 def _judged_part(context: Context, slug: str, only: str, cancellation: Cancellation | None) -> _JudgedPart:
     """Run the checks without holding the workflow's lock: they may take long."""
     workflow = workflows_of(context).snapshot(slug).workflow
     require_outside_build(context, workflow, "sign")
-    return _JudgedPart(judge_part(context, workflow, only, cancellation or Cancellation()), workflow.revision)
+    return _JudgedPart(judge_part(context, workflow, only, cancellation or Cancellation()), workflow)
 
 
 def _subject(opened: Opened, what: str) -> tuple[str, str]:
@@ -180,6 +189,12 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
             return line.id, requirement_digest(line, verified)
     now = opened.workflow.verification
     protected = now.protected if now is not None else None
+    if protected is not None and what == PROTECTED and protected.outcome == "fails_with":
+        raise WorkflowRefused(
+            "protected_part_fails",
+            "the checks fail with the changes to protected files; nothing was signed",
+            next_command=f'loopwright sign {opened.workflow.slug} --without-protected --note "…"',
+        )
     if protected is not None and what in (PROTECTED, WITHOUT_PROTECTED):
         return what, protected.digest
     doubtful = _doubtful_checks(verified)

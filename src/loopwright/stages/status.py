@@ -26,7 +26,7 @@ from loopwright.workflow.advice import (
 )
 from loopwright.workflow.audit import AuditLine, audited
 from loopwright.workflow.blockers import Blocker, Family
-from loopwright.workflow.build_gate import as_if_signed, tests_sentence, unreached_sentence
+from loopwright.workflow.build_gate import as_if_signed, flaky_tests_sentence, unreached_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Amounts, Building, Cost, Flight, Workflow
@@ -34,6 +34,7 @@ from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
 from loopwright.workflow.store import Snapshot
+from loopwright.workflow.test_sentences import tests_sentence
 from loopwright.workflow.verdict import Review
 
 
@@ -81,6 +82,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
     rest_of_project: str = ""
     # A sentence on changed functions that no check reaches; empty without a coverage report.
     unreached: str = ""
+    # A sentence on tests with both results on the base; empty if none is known.
+    flaky: str = ""
     # The requirements with what proves each; empty before a verification.
     requirements: tuple[AuditLine, ...] = ()
     # The files that the plan lets the work change, if the plan names them, and those that the settings do not allow.
@@ -122,6 +125,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
             "review": _review(workflow.review),
             "requirements": [_proof(line) for line in self.requirements],
             "unreached_functions": list(workflow.verification.unreached) if workflow.verification is not None else [],
+            "flaky_tests": list(workflow.verification.flaky) if workflow.verification is not None else [],
             "flags": list(workflow.verification.flags) if workflow.verification is not None else [],
             "evidence_chain": [msgspec.to_builtins(link) for link in self.chain],
             "decisions": [msgspec.to_builtins(decision) for decision in workflow.decisions],
@@ -170,8 +174,9 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
         takeovers=takeovers_of(workflow, loops),
-        rest_of_project=tests_sentence(workflow.verification, facts.gates),
+        rest_of_project=tests_sentence(workflow, facts.gates),
         unreached=unreached_sentence(workflow.verification),
+        flaky=flaky_tests_sentence(workflow.verification),
         requirements=requirements,
         scope=(*(facts.readable_slices.scope or ()), *facts.readable_slices.scope_wanted),
         scope_wanted=facts.wider_scope,

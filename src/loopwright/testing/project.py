@@ -47,7 +47,7 @@ _OUTCOME = "outcome.json"
 
 _QUIET_GIT = (
     "-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c", "commit.gpgsign=false",
-    "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always",
+    "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false",
 )  # fmt: skip
 # Templates need the same commit ids for the same content.
 _COMMITTED_AT = "2026-01-01T12:00:00+00:00"

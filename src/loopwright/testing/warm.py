@@ -39,6 +39,8 @@ HOOK = "loopwright.hooks.entry"
 _NEEDS_STATISTICS = ("analyze",)
 _STATISTICS = ("loopwright.analysis", "loopwright.cli.analyze", "loopwright.verbs.calibration")
 _WITH_STATISTICS = "with-statistics"
+# The hook imports little, so its interpreter does as well: a fork copies the tables of all its memory.
+_HOOK_ALONE = "hook-alone"
 _CHUNK = 1 << 16
 _ENDS = 5
 # The number of bytes with the process id, before the bytes with the exit status.
@@ -77,7 +79,7 @@ def run_warm(
     try:
         # Escaped to ASCII: a path may contain bytes that are not text.
         os.write(request, json.dumps([program, list(arguments), str(cwd), dict(env)]).encode())
-        interpreter = _warm_interpreter(env["LANG"], with_statistics=arguments[:1] == _NEEDS_STATISTICS)
+        interpreter = _warm_interpreter(env["LANG"], _options(program, arguments))
         interpreter.ask(child_ends)
     finally:
         for end in child_ends:
@@ -86,6 +88,13 @@ def run_warm(
     if not pid:
         raise AssertionError(interpreter.failure())
     return _communicate(int(pid), our_ends, stdin, time.monotonic() + timeout_s)
+
+
+def _options(program: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """What the warm interpreter for this call imports, as options of its command line."""
+    if program == HOOK:
+        return (_HOOK_ALONE,)
+    return (_WITH_STATISTICS,) if arguments[:1] == _NEEDS_STATISTICS else ()
 
 
 def _communicate(pid: int, our_ends: list[int], stdin: bytes, deadline: float) -> process.Captured:
@@ -139,7 +148,7 @@ def _fed(end: int, rest: memoryview) -> memoryview:
 class _Warm:
     """A warm interpreter, which is forked for each call."""
 
-    def __init__(self, language: str, *options: str) -> None:
+    def __init__(self, language: str, options: tuple[str, ...]) -> None:
         self.owner = os.getpid()
         self._language = language
         self._socket, child_ends = socket.socketpair()
@@ -175,17 +184,17 @@ class _Warm:
         return f"the warm interpreter ended with {self._process.returncode}: {stderr.decode('utf-8', 'replace')}"
 
 
-_interpreters: dict[tuple[str, bool], _Warm] = {}
+_interpreters: dict[tuple[str, tuple[str, ...]], _Warm] = {}
 _starting = threading.Lock()
 
 
-def _warm_interpreter(language: str, *, with_statistics: bool) -> _Warm:
+def _warm_interpreter(language: str, options: tuple[str, ...]) -> _Warm:
     """One interpreter of each kind per process, started on first use."""
     with _starting:
-        kind = (language, with_statistics)
+        kind = (language, options)
         interpreter = _interpreters.get(kind)
         if interpreter is None or interpreter.owner != os.getpid():
-            interpreter = _Warm(language, *((_WITH_STATISTICS,) if with_statistics else ()))
+            interpreter = _Warm(language, options)
             _interpreters[kind] = interpreter
             atexit.register(interpreter.end)
         return interpreter
@@ -239,6 +248,12 @@ def _become(ends: list[int]) -> Never:
     os._exit(code)  # the command line ends the process itself; the hook returns its exit code
 
 
+def _import_hook() -> None:
+    """Import everything that the hook could load."""
+    for name in ("entry", "gate", "reflect"):
+        importlib.import_module(f"loopwright.hooks.{name}")
+
+
 def _import_all(skipped: tuple[str, ...]) -> None:
     """Import everything that a command could load."""
     for module in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
@@ -247,9 +262,12 @@ def _import_all(skipped: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    _import_all(() if _WITH_STATISTICS in sys.argv else _STATISTICS)
-    # By name, for the reason given in `_become`.
-    importlib.import_module("loopwright.testing.first_use").build_shared_values()
+    if _HOOK_ALONE in sys.argv:
+        _import_hook()
+    else:
+        _import_all(() if _WITH_STATISTICS in sys.argv else _STATISTICS)
+        # By name, for the reason given in `_become`.
+        importlib.import_module("loopwright.testing.first_use").build_shared_values()
     # Exclude these objects from garbage collection: a collection in a fork would copy their pages.
     gc.collect()
     gc.freeze()

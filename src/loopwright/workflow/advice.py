@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from loopwright.wording.catalogue import few
+from loopwright.workflow.audit import check_digest
 from loopwright.workflow.blockers import Blocker
-from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import (
     FORWARD,
@@ -21,6 +22,7 @@ from loopwright.workflow.model import (
 )
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Standing, status_of, why_void
+from loopwright.workflow.test_sentences import tests_sentence
 
 
 class EvidenceClaim(msgspec.Struct, frozen=True):
@@ -105,6 +107,8 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
         basis = f"checks run on the base: {len(workflow.controls)}; already passing there: {passed}"
+        if silent := tuple(name for name, control in workflow.controls.items() if control.finds_no_test):
+            basis += f"; finding no test there: {few(silent)}"
         links.append(
             EvidenceClaim("the plan can be built and checked", basis, _follows(not standing.readiness.build, "build"))
         )
@@ -112,8 +116,15 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
     if verified is not None:
         passed = sum(run.passed for run in verified.checks.values())
         basis = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
+        protected = verified.protected
+        if protected is not None and protected.decision == "open" and protected.outcome == "passes_only_with":
+            basis += f"; {sum(run.passed for run in protected.checks.values())} with the changes to protected files"
+        # The loop counts these as failed.
+        immune = tuple(name for name in verified.immune if not workflow.is_signed(name, check_digest(name, verified)))
+        if immune:
+            basis += f"; these pass whatever they expect: {few(immune)}"
         links.append(EvidenceClaim("the change is built", basis, _follows(not standing.readiness.review, "review")))
-        rest = tests_sentence(verified, facts.gates)
+        rest = tests_sentence(workflow, facts.gates)
         links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
         basis = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"

@@ -11,13 +11,15 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.judging.kept_tests import still_pass
 from loopwright.kernel import codec
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Archived, Signature, Workflow
 from loopwright.workflow.requirement_slices import shown_by, slices_to_prove
 from loopwright.workflow.slices import Check, Slice, Slices
-from loopwright.workflow.verification import RULES, Verification
+from loopwright.workflow.test_sentences import unproven_sentence, vacuous_sentence
+from loopwright.workflow.verification import RULES, CheckRun, Verification
 
 # The grade of archived work that was judged before the current rules.
 OLD_RULES = "old rules"
@@ -39,6 +41,8 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
     proof: str = ""
     # Whether nothing in the checks that prove it could be altered to see them fail.
     unaltered: bool = False
+    # The only checks that would prove it, if they could fail; a blocker of their own asks for a signature.
+    vacuous: tuple[str, ...] = ()
 
 
 class Audit(msgspec.Struct, frozen=True):
@@ -54,7 +58,8 @@ class Audit(msgspec.Struct, frozen=True):
     @property
     def unproven(self) -> tuple[AuditLine, ...]:
         """Requirements whose checks pass and prove nothing: they passed before the work, too."""
-        return tuple(line for line in self.requirements if line.status == "covered" and not line.grade)
+        lines = (line for line in self.requirements if line.status == "covered")
+        return tuple(line for line in lines if not line.grade and not line.vacuous)
 
     @property
     def requirements(self) -> tuple[AuditLine, ...]:
@@ -101,14 +106,13 @@ def check_digest(name: str, verification: Verification) -> str:
 
 def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Iterator[AuditLine]:
     verified = workflow.verification
-    number, count = 0, sum(map(len, requirements.values()))
-    for domain, names in requirements.items():
-        for name in names:
-            number += 1
-            full = f"{domain}: {name}"
-            shown = shown_by(full, slices)
-            line = _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown, verified))
-            yield _graded(line, workflow, slices_to_prove(full, slices, count), verified)
+    names = [f"{domain}: {name}" for domain, names in requirements.items() for name in names]
+    proving = {full: slices_to_prove(full, slices, len(names)) for full in names}
+    for number, full in enumerate(names, 1):
+        shown = shown_by(full, slices)
+        line = _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown, verified))
+        together = sum(pieces == proving[full] for pieces in proving.values())
+        yield _graded(line, workflow, proving[full], verified, together)
     for piece in slices.slices:
         yield _line(piece.id, "vertical-slice", f"{piece.id} {piece.title}", _of_slices(workflow, (piece,), verified))
     for check in slices.checks:
@@ -121,12 +125,28 @@ def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[
         yield _line("REWORK", "review-rework", review.rationale or "the changes that the review asked for", proof)
 
 
+def _with_others(line: AuditLine, slices: tuple[Slice, ...], together: int, verified: Verification) -> AuditLine:
+    """The line with what else a reader must know about its proof: what passes besides, and what it stands for."""
+    if line.grade == "person":
+        return line
+    tests, sentences = verified.tests, [line.proof]
+    kept = still_pass(tests.kept, tests.before, tests.deleted, tests.skipped) if tests is not None else ""
+    if kept and kept not in line.proof:
+        sentences.append(f"in the whole project, {kept}")
+    if together > 1:
+        ids = ", ".join(piece.id for piece in slices)
+        sentences.append(f"the checks of {ids} prove {together} requirements together")
+    return replace(line, proof="; ".join(sentences))
+
+
 def requirement_digest(line: AuditLine, verification: Verification | None) -> str:
     """What a signature on a requirement covers: the requirement on the tree that the person could see."""
     return f"{line.requirement}@{verification.tree if verification is not None else ''}"
 
 
-def _graded(line: AuditLine, workflow: Workflow, slices: tuple[Slice, ...], verified: Verification | None) -> AuditLine:
+def _graded(
+    line: AuditLine, workflow: Workflow, slices: tuple[Slice, ...], verified: Verification | None, together: int
+) -> AuditLine:
     """The line with what proves each of these slices: its best check, or a person. The weakest grade counts."""
     if line.status == "missing" or verified is None:
         return line
@@ -139,12 +159,20 @@ def _graded(line: AuditLine, workflow: Workflow, slices: tuple[Slice, ...], veri
         weakest = min(proven, key=lambda proof: _GRADES.index(proof.grade))
         unaltered = any(proof.unaltered for proof in proven)
         graded = replace(line, grade=weakest.grade, proof=weakest.sentence, unaltered=unaltered)
-        return _with_signed_tests(graded, workflow, verified)
+        return _with_signed_tests(_with_others(graded, slices, together, verified), workflow, verified)
     by = next((signature.by for signature in workflow.signatures if _covers(signature, line, verified)), None)
     if by is not None:
         return replace(line, grade="person", proof=f"signed by {by}")
-    unproven = ", ".join(name for name, proof in proofs.items() if proof is None)
-    return replace(line, proof=f"no check of {unproven} failed before the work and passes now")
+    unproven = [piece for piece in slices if proofs[piece.id] is None]
+    vacuous = {piece.id: _vacuous_proofs(workflow, piece, verified) for piece in unproven}
+    if all(vacuous.values()):
+        names = tuple(dict.fromkeys(name for names in vacuous.values() for name in names))
+        return replace(line, vacuous=names, proof=vacuous_sentence(names, verified))
+    ids = ", ".join(piece.id for piece in unproven)
+    runs = {name: run for piece in unproven for name, run in _runs_of(piece, verified).items()}
+    idle = (*runs.values(), *(verified.protected.checks.values() if verified.protected is not None else ()))
+    failed_before = any(not workflow.controls[name].passed for name in runs if name in workflow.controls)
+    return replace(line, proof=unproven_sentence(ids, idle, failed_before))
 
 
 def _with_signed_tests(line: AuditLine, workflow: Workflow, verified: Verification) -> AuditLine:
@@ -169,18 +197,29 @@ class _SliceProof(msgspec.Struct, frozen=True):
 
 
 def _proof_of_slice(workflow: Workflow, piece: Slice, verified: Verification) -> _SliceProof | None:
-    runs = {check.id: verified.checks[check.id] for check in piece.checks if check.id in verified.checks}
-    proving = [name for name, run in runs.items() if run.grade]
+    runs = _runs_of(piece, verified)
+    proving = [name for name, run in runs.items() if run.grade and name not in verified.immune]
     altered = [name for name in proving if name not in verified.unaltered]
     for grade in ("tests", "command"):
         for name in altered or proving:
             if runs[name].grade == grade:
                 return _SliceProof(grade, runs[name].proof, unaltered=not altered)
-    unjudged = {check_digest(name, verified) for name, run in runs.items() if not run.base_judged}
-    by = next((signature.by for signature in workflow.signatures if signature.digest in unjudged), None)
+    doubtful = [name for name, run in runs.items() if not run.base_judged or (run.grade and name in verified.immune)]
+    digests = {check_digest(name, verified) for name in doubtful}
+    by = next((signature.by for signature in workflow.signatures if signature.digest in digests), None)
     if by is None and piece.type == "HITL":
         by = "a person"  # without the signature the line would be missing
     return _SliceProof("person", f"signed by {by}") if by is not None else None
+
+
+def _vacuous_proofs(workflow: Workflow, piece: Slice, verified: Verification) -> tuple[str, ...]:
+    """The checks that would prove a slice if they could fail, and that no person signed."""
+    proving = [name for name, run in _runs_of(piece, verified).items() if run.grade and name in verified.immune]
+    return tuple(name for name in proving if not workflow.is_signed(name, check_digest(name, verified)))
+
+
+def _runs_of(piece: Slice, verified: Verification) -> dict[str, CheckRun]:
+    return {check.id: verified.checks[check.id] for check in piece.checks if check.id in verified.checks}
 
 
 def _covers(signature: Signature, line: AuditLine, verified: Verification) -> bool:

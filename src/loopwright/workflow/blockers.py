@@ -94,9 +94,14 @@ class Family(Enum):
     )
     SLICE_WITHOUT_CHECK = ("slice_without_check_", "no check decides when {name} is done", "add a check in {file}")
     VACUOUS_CHECK = (
-        "vacuous_check_", "the check {name} passes {when}: `{command}`", "make it fail without the work: {mend}",
+        "vacuous_check_", "the check {name} passes {when}: `{command}`", "{mend}",
     )
     NEGATIVE_CONTROL_MISSING = ("negative_control_missing_", "the check {name} did not run on the base yet", _AGAIN)
+    HIDDEN_FILE_VISIBLE = (
+        "hidden_file_visible_",
+        "the hidden check {name} names {path}, which is a file of the project: agents read it",
+        "move the file to {folder}, then loopwright plan {slug}",
+    )
     SCOPE_WANTED = (
         "scope_wanted_",
         "the plan wants to change {pattern}, which is protected or outside project.source: a person must approve it",
@@ -109,10 +114,7 @@ class Family(Enum):
     VERIFICATION = ("verification_", "checks fail: {why}", _BUILD_AGAIN)
     TESTS_BROKEN = (
         "tests_broken_",
-        (
-            "project tests that passed before the work now fail: {names} (run {run}); "
-            "if that is intended, a person can sign: loopwright sign {slug} {what}"
-        ),
+        "{failing}; if that is intended, a person can sign: loopwright sign {slug} {what}",
         _BUILD_AGAIN,
     )
     TESTS_UNREAD = (
@@ -132,8 +134,7 @@ class Family(Enum):
     CHANGED_TEST = (
         "changed_test_",
         (
-            "the checks pass only with the work's change to the test {path}: a person must compare the old test with "
-            "the new test"
+            "the work {did} the test {path}; without that, {failing}: a person must {look}"
         ),
         'loopwright sign {slug} --protected --note "…"',
     )
@@ -150,6 +151,9 @@ class Family(Enum):
         ),
         _APPROVE, _POLICY,
     )
+    FLAGGED = (
+        "flagged", "code of the work could deceive a check ({flag}): a person must look at it", _APPROVE, _POLICY,
+    )
     BASE_NOT_JUDGED = (
         "base_not_judged_",
         (
@@ -165,7 +169,12 @@ class Family(Enum):
         "judging_rules_changed", "the judging rules changed since this work was judged", _BUILD_AGAIN,
     )
     SEALED_FILE_CHANGED = (
-        "sealed_file_changed_", "the work {did} the protected file {path}; {why}: a person must look at it", "{way}",
+        "sealed_file_changed_", "the work {did} {path}; {why}: a person must look at it", "{way}",
+    )
+    PROCESS_STATE_CHANGED = (
+        "process_state_changed",
+        "the work changes state of the test process that it did not change before: {names}; a person must look at it",
+        'loopwright sign {slug} {what} --note "…"',
     )
     COMPLETION_AUDIT_BLOCKED = ("completion_audit_blocked", "no evidence that these are done: {missing}", _BUILD_AGAIN)
     COMPLETION_AUDIT_MISSING_EVIDENCE = (

@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from loopwright.judging.flaky import flaky_sentence
 from loopwright.wording.catalogue import few
 from loopwright.workflow.audit import audited, check_digest
 from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents.page import Value
 from loopwright.workflow.documents.record import Record
-from loopwright.workflow.facts import Facts, Gates
+from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.verification import RULES, Verification
+from loopwright.workflow.test_sentences import broken_sentence, changed_test_sentence
+from loopwright.workflow.verification import PROCESS_STATE, RULES, Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
 
@@ -67,25 +69,31 @@ _OUTCOMES = {
 
 def _protected(workflow: Workflow) -> Iterator[Blocker]:
     """Protected changes that no person has signed or left out."""
-    protected = workflow.verification.protected if workflow.verification is not None else None
-    if protected is None or protected.decision != "open":
+    verified = workflow.verification
+    protected = verified.protected if verified is not None else None
+    if verified is None or protected is None or protected.decision != "open":
         return
     slug = workflow.slug
-    way = f'loopwright sign {slug} --protected --note "…"'
+    leave_out = f'loopwright sign {slug} --without-protected --note "…"'
+    way = leave_out if protected.outcome == "fails_with" else f'loopwright sign {slug} --protected --note "…"'
     for path, did in protected.files.items():
         if protected.outcome == "passes_only_with" and path in protected.test_files:
-            yield blocker(Family.CHANGED_TEST, path, slug=slug, path=path)
+            facts = changed_test_sentence(verified, protected, path)
+            yield blocker(Family.CHANGED_TEST, path, slug=slug, path=path, **facts)
         else:
-            leave_out = f'`loopwright sign {slug} --without-protected --note "…"`'
-            why = _OUTCOMES[protected.outcome].format(leave_out=leave_out)
-            yield blocker(Family.SEALED_FILE_CHANGED, path, path=path, did=did, why=why, way=way)
+            outcome = _OUTCOMES[protected.outcome].format(leave_out=f"`{leave_out}`")
+            needed = "only with it the tests prove the work" if path in protected.proving else ""
+            why = "; ".join(filter(None, (protected.test_changes.get(path, ""), needed, outcome)))
+            yield blocker(
+                Family.SEALED_FILE_CHANGED, path, path=path, did=f"{did} the protected file", why=why, way=way
+            )
 
 
 def as_if_signed(workflow: Workflow) -> Workflow:
-    """The workflow with its protected changes, if the checks pass only with them and no person has left them out."""
+    """The workflow with its protected changes, if the proof needs them and no person has left them out."""
     verified = workflow.verification
     protected = verified.protected if verified is not None else None
-    if verified is None or protected is None or protected.outcome != "passes_only_with":
+    if verified is None or protected is None or not protected.is_needed:
         return workflow
     return replace(workflow, verification=verified.decided("signed"))
 
@@ -93,7 +101,12 @@ def as_if_signed(workflow: Workflow) -> Workflow:
 def _sealed(workflow: Workflow) -> Iterator[Blocker]:
     """A changed judge may be right; a person must look at it."""
     for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
-        if not workflow.is_signed(path, digest):
+        if workflow.is_signed(path, digest):
+            continue
+        if path == PROCESS_STATE and workflow.verification is not None:
+            names = few(workflow.verification.changed_state, most=20)
+            yield blocker(Family.PROCESS_STATE_CHANGED, slug=workflow.slug, names=names, what=PROCESS_STATE)
+        else:
             why = "its code may decide by itself what the checks say"
             way = f'loopwright sign {workflow.slug} {path} --note "…"'
             yield blocker(Family.SEALED_FILE_CHANGED, path, path=path, did="changed", why=why, way=way)
@@ -103,15 +116,22 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
     """A check that can no longer fail proves nothing."""
     verified = workflow.verification
     for name in verified.immune if verified is not None else ():
-        if verified is None or workflow.is_signed(name, check_digest(name, verified)):
+        if verified is None or (name in verified.checks and not verified.checks[name].grade):
+            continue  # the tests that could not fail were left out
+        if workflow.is_signed(name, check_digest(name, verified)):
             continue
         run = verified.immune_runs.get(name) or verified.checks[name].run_id
         when = "even when its own tests are made to fail, or the changed functions raise"
+        if name in verified.silenced:
+            when = "only with comments that the work added, and that may silence a linter"
         if name in verified.moved:
             when = f"only because the work changed, in the source, what its tests expect ({few(verified.moved[name])})"
         yield blocker(
             Family.VACUOUS_CHECK, name, name=name, command=f"see the run {run}", when=when,
-            mend=f'look at what the work does to the check, then loopwright sign {workflow.slug} {name} --note "…"',
+            mend=(
+                "look at what the work does to the check, or correct the check; a person may sign: "
+                f'loopwright sign {workflow.slug} {name} --note "…"'
+            ),
         )  # fmt: skip
 
 
@@ -120,7 +140,9 @@ def _unjudged(workflow: Workflow) -> Iterator[Blocker]:
     verified = workflow.verification
     if verified is None:
         return
-    for name, run in verified.checks.items():
+    # Without a change there is nothing to compare; another blocker says so.
+    compared = {} if verified.is_empty and verified.protected is None else verified.checks
+    for name, run in compared.items():
         if not run.base_judged and not workflow.is_signed(name, check_digest(name, verified)):
             control = workflow.controls.get(name)
             base_run = control.run_id if control is not None else run.run_id
@@ -140,6 +162,10 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker(Family.JUDGING_RULES_CHANGED, slug=workflow.slug)
     elif verified.delivers_nothing:
         yield blocker(Family.NOTHING_CHANGED, slug=workflow.slug)
+    # A person signs the other flags, each with its file.
+    signed = tuple(f"{path}," for path in verified.judges)
+    if flags := tuple(flag for flag in verified.flags if not flag.startswith(signed)):
+        yield blocker(Family.FLAGGED, slug=workflow.slug, flag=few(flags), origin="build", target="review")
     if not isinstance(facts.slices, Slices):
         return
     audit = audited(workflow, facts)
@@ -203,8 +229,8 @@ def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
         return
     if tests.broken:
         yield blocker(
-            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=few(tests.names, tests.broken),
-            run=tests.run_id, what=PROJECT_TESTS,
+            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, failing=broken_sentence(tests),
+            what=PROJECT_TESTS,
         )  # fmt: skip
     elif tests.is_unread:
         yield blocker(
@@ -223,24 +249,6 @@ def unreached_sentence(verification: Verification | None) -> str:
     return f"changed functions that no check reaches: {few(names)}" if names else ""
 
 
-def tests_sentence(verification: Verification | None, gates: Gates) -> str:
-    """How the rest of the project was tested, in a sentence; empty before a verification."""
-    if verification is None:
-        return ""
-    tests = verification.tests
-    if tests is None and gates.is_untested:
-        return "nothing checks the rest of the project: project.test_command is not set"
-    if tests is None:
-        return "the project's tests did not run on this work"
-    if not tests.base_judged:
-        return f"the project's tests did not come to their end before the work (run {tests.base_run_id})"
-    if tests.broken:
-        names = few(tests.names, tests.broken)
-        return f"project tests that passed before the work now fail (run {tests.run_id}): {names}"
-    if tests.is_unread:
-        return (
-            f"the project's tests failed before the work and fail now (run {tests.run_id}), and no report tells which"
-        )
-    if not tests.decides:
-        return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
-    return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
+def flaky_tests_sentence(verification: Verification | None) -> str:
+    """The tests that are flaky on the base, in a sentence; empty if none is known."""
+    return flaky_sentence(verification.flaky) if verification is not None else ""

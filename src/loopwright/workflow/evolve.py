@@ -92,7 +92,7 @@ def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
 def _signed(workflow: Workflow, signature: Signature) -> Workflow:
     """A signature; one on the protected changes makes them part of the work, or leaves them out."""
     signed = replace(workflow, signatures=(*workflow.signatures, signature))
-    verified = workflow.verification
+    verified = workflow.judged
     protected = verified.protected if verified is not None else None
     if verified is None or protected is None or signature.digest != protected.digest:
         return signed
@@ -110,12 +110,10 @@ def _as_signed_before(workflow: Workflow, verification: v.Verification) -> v.Ver
     protected = verification.protected
     if protected is None:
         return verification
-    names = (v.PROTECTED, v.WITHOUT_PROTECTED)
-    signed = [one.what for one in workflow.signatures if one.what in names and one.digest == protected.digest]
-    match signed[-1:], protected.outcome:
-        case [v.PROTECTED], "passes_without" | "passes_only_with":
+    match workflow.decision_about(protected.digest), protected.outcome:
+        case v.PROTECTED, "passes_without" | "passes_only_with":
             return verification.decided("signed")
-        case [v.WITHOUT_PROTECTED], "passes_without":
+        case v.WITHOUT_PROTECTED, "passes_without" | "fails_with":
             return verification.decided("declined")
         case _:
             return verification
@@ -151,7 +149,9 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             before = {} if lane == "execution" else workflow.lanes
             return replace(workflow, lanes={**before, lane: status})
         case e.WorkVerified(verification=verification):
-            return replace(workflow, verification=_as_signed_before(workflow, verification))
+            is_part = verification.protected is not None and verification.protected.decision != "open"
+            judged = workflow.judged if is_part else verification
+            return replace(workflow, judged=judged, verification=_as_signed_before(workflow, verification))
         case e.WorkReviewed(review=review):
             return replace(workflow, review=review)
         case e.TurnBegun() | e.CostCounted() | e.AgentChanged():
@@ -265,7 +265,7 @@ def _entered(workflow: Workflow, event: e.StageEntered, at: str) -> Workflow:
         case Stage.PLAN:
             return _forget(replace(moved, plan_rounds=(), review=None), Key.BUILD, Key.REVIEW)
         case Stage.BUILD:
-            return _forget(replace(moved, lanes={}, verification=None), Key.REVIEW)
+            return _forget(replace(moved, lanes={}, verification=None, judged=None), Key.REVIEW)
         case Stage.REVIEW:
             return replace(moved, review=None, sent_back=None)
         case Stage.DONE:

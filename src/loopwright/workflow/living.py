@@ -259,7 +259,7 @@ def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:
     signed |= {
         (sign.what, sign.by): SignedProof(slice=sign.what, by=sign.by, at=sign.at, note=sign.note)
         for sign in workflow.signatures
-        if protected is not None and protected.is_signed_by(sign.what, sign.digest)
+        if protected is not None and protected.decision == "signed" and protected.is_signed_by(sign.what, sign.digest)
     }
     return Proof(
         change_id=workflow.change_id,

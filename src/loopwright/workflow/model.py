@@ -15,7 +15,7 @@ from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.verdict import Review, SentBack
-from loopwright.workflow.verification import Verification
+from loopwright.workflow.verification import Verification, is_about_protected
 
 # The name under which the autopilot gives its approvals.
 POLICY = "autopilot"
@@ -195,6 +195,8 @@ class Control(_Value, frozen=True, kw_only=True):
     run_id: str
     # Reporters that the checks can't stand, on base and work; None in old journals, before results per test.
     without: tuple[str, ...] | None = None
+    # Whether it fails there only because its runner finds no test.
+    finds_no_test: bool = False
 
 
 class Signature(_Value, frozen=True, kw_only=True):
@@ -391,6 +393,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
     score_floor: float = 0.0
     lanes: dict[str, str] = {}
     verification: Verification | None = None
+    # The same result before a person decided about its protected changes: the decision may change.
+    judged: Verification | None = None
     review: Review | None = None
     # The review that sent the change back, until the next review begins.
     sent_back: SentBack | None = None
@@ -435,6 +439,11 @@ class Workflow(_Value, frozen=True, kw_only=True):
     def turns_of(self, role: str) -> int:
         """The number of completed agent turns in a role."""
         return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)
+
+    def decision_about(self, protected: str) -> str:
+        """What a person signed last about the protected changes with this digest; empty if there is nothing."""
+        signed = (one.what for one in reversed(self.signatures) if one.digest == protected)
+        return next((what for what in signed if is_about_protected(what)), "")
 
     def is_signed(self, what: str, digest: str) -> bool:
         """Whether a person signed this content."""

@@ -11,6 +11,7 @@ from loopwright.workflow.facts import Damaged, Facts, Missing, written_by_planne
 from loopwright.workflow.model import Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.requirement_slices import mapping_problems
+from loopwright.workflow.seal import tests_named_by
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.stage import Stage
 
@@ -156,12 +157,18 @@ def _checks(workflow: Workflow, facts: Facts, slices: Slices) -> Iterator[Blocke
         if piece.type == "AFK" and not piece.checks:
             yield blocker(Family.SLICE_WITHOUT_CHECK, piece.id, name=piece.id, file=facts.place(SLICES))
     for check in slices.checks:
+        for path in tests_named_by(check) if check.hidden else ():
+            if path in facts.judges:
+                yield blocker(
+                    Family.HIDDEN_FILE_VISIBLE, check.id, slug=workflow.slug, name=check.id, path=path,
+                    folder=f"{facts.folder_path}/hidden/",
+                )  # fmt: skip
         control = workflow.controls.get(check.id)
         is_current = control is not None and control.digest == check.digest
         if not is_current or (facts.base_tree and control is not None and control.tree != facts.base_tree):
             yield blocker(Family.NEGATIVE_CONTROL_MISSING, check.id, slug=workflow.slug, name=check.id)
         elif control is not None and control.passed and not check.regression:
-            mend = f'correct it, or mark it "regression": true, in {facts.place(SLICES)}'
+            mend = f'make it fail without the work: correct it, or mark it "regression": true, in {facts.place(SLICES)}'
             yield blocker(
                 Family.VACUOUS_CHECK, check.id, name=check.id, command=check.command, mend=mend,
                 when="before anything is built",

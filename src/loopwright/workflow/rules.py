@@ -21,11 +21,12 @@ from loopwright.workflow.model import (
     Planning,
     Requested,
     Reviewing,
+    Signature,
     Transition,
     Workflow,
 )
 from loopwright.workflow.standing import authorization_blockers, why_void
-from loopwright.workflow.verification import RULES
+from loopwright.workflow.verification import RULES, is_about_protected
 
 __all__ = ["Accepted", "Deliver", "Effect", "Refused", "decide", "evolve"]
 
@@ -223,7 +224,7 @@ def _work(workflow: Workflow, proposal: c.Proposal) -> Decision:  # noqa: C901, 
         case Planning(), e.SpecsNoted(base=base) as fact:
             return _unless(base == workflow.base, fact)
         case Planning() | Building() | Reviewing(), e.Signed(signature=signature) as fact:
-            return _unless(workflow.is_signed(signature.what, signature.digest), fact)
+            return _unless(_stands(workflow, signature), fact)
         case Building(), e.DecisionAsked() as fact:
             return _unless(_is_asked(workflow, fact), fact)
         case _, e.DecisionAnswered() as fact:
@@ -240,6 +241,13 @@ def _work(workflow: Workflow, proposal: c.Proposal) -> Decision:  # noqa: C901, 
             return _refused(workflow, "nothing_delivered", f"{workflow.slug} has no delivery to undo")
         case _:
             return _not_here(workflow)
+
+
+def _stands(workflow: Workflow, signature: Signature) -> bool:
+    """Whether a signature says nothing new. A person may decide about protected changes again."""
+    if is_about_protected(signature.what):
+        return workflow.decision_about(signature.digest) == signature.what
+    return workflow.is_signed(signature.what, signature.digest)
 
 
 def _flying(workflow: Workflow, proposal: c.Flight) -> Decision:

@@ -17,7 +17,7 @@ from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.relative_folder import relative_folder
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
-from loopwright.workflow.slices import Slices
+from loopwright.workflow.slices import Check, Slices
 
 # Files that decide how tests run and how a reviewer judges. If one is changed, deleted or new, a person looks at it.
 ALWAYS = (
@@ -150,6 +150,12 @@ def paths_in(command: str, cwd: str = "") -> list[str]:
             parts = whole.split(".")
             paths += [f"{'/'.join(parts[:number])}.py" for number in range(2, len(parts) + 1)]
     return paths
+
+
+def tests_named_by(check: Check) -> tuple[str, ...]:
+    """The files of tests that a check names: as its judges, or by a word of its command that means a test."""
+    words = (path for path in paths_in(check.command, check.cwd) if _TEST_WORD.search(path))
+    return tuple(dict.fromkeys((*check.judges, *words)))
 
 
 def _split(command: str) -> list[str]:

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 RULES = 2
 # What a person signs for the list of protected changes: to keep it, or to leave it out.
 PROTECTED = "protected"
+# What a person signs for state of the test process that only the work changes.
+PROCESS_STATE = "process-state"
 WITHOUT_PROTECTED = "without-protected"
+
+
+def is_about_protected(what: str) -> bool:
+    """Whether a signature on this subject decides about protected changes: about all, or those that fit a glob."""
+    return what in (PROTECTED, WITHOUT_PROTECTED) or what.startswith(f"{PROTECTED} ")
 
 
 class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,6 +37,8 @@ class CheckRun(_Value, frozen=True, kw_only=True):
     # What the check proves about the work, and by what: tests or command. Empty: it proves nothing, or by old rules.
     grade: str = ""
     proof: str = ""
+    # New tests of the work that pass on the base, too: these prove nothing.
+    idle: tuple[str, ...] = ()
     # Whether the check came to its end on the base.
     base_judged: bool = True
 
@@ -45,12 +54,19 @@ class ProjectTests(_Value, frozen=True, kw_only=True):
     base_judged: bool = True
     # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
     is_unread: bool = False
-    # The number of tests that passed on the base and fail now, and the first names.
+    # The number of tests that passed on the base and fail now, or can no longer fail, and the first names of both.
     broken: int = 0
     names: tuple[str, ...] = ()
+    # Those among these names that are new tests of the work.
+    added: tuple[str, ...] = ()
+    # How many of them, the last ones, can no longer fail.
+    weakened: int = 0
     # How many tests passed before the work, and how many of them pass now.
     before: int = 0
     kept: int = 0
+    # How many of the others the changes to protected files removed, or skip.
+    deleted: int = 0
+    skipped: int = 0
 
 
 class ProtectedChanges(_Value, frozen=True, kw_only=True):
@@ -69,6 +85,10 @@ class ProtectedChanges(_Value, frozen=True, kw_only=True):
     patch_sha256: str
     checks: dict[str, CheckRun]
     tests: ProjectTests | None = None
+    # What happened to the tests of each changed file of tests, in words.
+    test_changes: dict[str, str] = {}
+    # Changed tests without which the checks pass and prove nothing.
+    proving: tuple[str, ...] = ()
     # What a person decided about them.
     decision: Literal["open", "signed", "declined"] = "open"
     # The files whose changes a person signed, if that were not all; the other changes are left out.
@@ -76,14 +96,20 @@ class ProtectedChanges(_Value, frozen=True, kw_only=True):
 
     @property
     def needed_tests(self) -> tuple[str, ...]:
-        """Changed tests without which the checks do not pass, if they are part of the work."""
-        if self.decision != "signed" or self.outcome != "passes_only_with":
+        """Changed tests without which the checks do not pass or prove nothing, if they are part of the work."""
+        if self.decision != "signed":
             return ()
-        return tuple(path for path in self.test_files if self.kept is None or path in self.kept)
+        needed = self.test_files if self.outcome == "passes_only_with" else self.proving
+        return tuple(path for path in needed if self.kept is None or path in self.kept)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the checks pass, or prove something, only with these changes."""
+        return self.outcome == "passes_only_with" or bool(self.proving)
 
     def is_signed_by(self, what: str, digest: str) -> bool:
         """Whether a signature on this subject accepts the changes, all or some of them."""
-        return digest == self.digest and (what == PROTECTED or what.startswith(f"{PROTECTED} "))
+        return digest == self.digest and is_about_protected(what) and what != WITHOUT_PROTECTED
 
 
 class Verification(_Value, frozen=True, kw_only=True):
@@ -100,6 +126,8 @@ class Verification(_Value, frozen=True, kw_only=True):
     immune: tuple[str, ...] = ()
     # The run that shows it for each of these. Empty in old journals.
     immune_runs: dict[str, str] = {}
+    # Those of them that pass only with comments that the work added.
+    silenced: tuple[str, ...] = ()
     # The expectations of these checks that the work moved, each with its test.
     moved: dict[str, tuple[str, ...]] = {}
     # Checks of which nothing could be altered: only the base shows that they can fail.
@@ -109,8 +137,12 @@ class Verification(_Value, frozen=True, kw_only=True):
     protected: ProtectedChanges | None = None
     # Changed functions that no check and no test of the project reaches, as far as a coverage report tells.
     unreached: tuple[str, ...] = ()
+    # Tests with both results on the base, without those of hidden checks.
+    flaky: tuple[str, ...] = ()
     # New code that could deceive a judge: file, line and what it does.
     flags: tuple[str, ...] = ()
+    # What the tests change in the state of their processes on the work, and not on the base.
+    changed_state: tuple[str, ...] = ()
     # Whether the tree that would be delivered is the base.
     is_empty: bool = False
     # All other runs on which this result rests: controls, repeats, runs of new tests. Empty in old journals.

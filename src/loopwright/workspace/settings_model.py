@@ -33,6 +33,7 @@ class TestCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     when: Annotated[
         list[str], Meta(description="globs: run the command only if such a file changed; empty: always")
     ] = []
+    network: Annotated[bool, Meta(description="let the tests use the network; a loopback always works")] = False
 
     @property
     def in_a_shell(self) -> str:
@@ -59,7 +60,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     test_command: Annotated[
         str | list[TestCommand],
         Meta(
-            description="command for the project's tests, or a list of {command, cwd, when}: the tests judge a loop, and "
+            description="command for the project's tests, or a list of {command, cwd, when, network}: the tests judge a loop, and "
             'no build may break them; "none": nothing tests the project'
         ),
     ] = ""

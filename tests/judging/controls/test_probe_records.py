@@ -98,6 +98,9 @@ def read(*records: str) -> Assertions:
         ("stop:4 failed", ["3:4 passed"], True),
         ("stop:4 failed", ["3:4 failed", "3:4:handled passed"], True),
         ("stop:4 failed", ["7:4 failed"], True),
+        # There was no time for the assertion.
+        ("stop:4 failed", ["7:4 failed", "stop:2 failed"], False),
+        ("stop:4 failed", ["3:4 passed", "stop:9 failed"], True),
         ("stop:8 failed", ["2:4 failed"], False),
         # It failed outside all assertions.
         ("stop:12 failed", [], False),

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
+from loopwright.judging.controls.marks import records_name
 from loopwright.judging.controls.probe_records import read_records
-from loopwright.judging.controls.python_probes import probe_python, records_name
+from loopwright.judging.controls.python_probes import probe_python
 
 SALT = "ab12"
 # A statement of a test, what becomes of it, and its probe. `a` and `b` are kept values.
@@ -53,6 +54,12 @@ def test_an_assertion_keeps_its_values_and_a_probe_follows(before, after, probe)
         ("with pytest.raises(E) as e: f()", "with _.expects('2:9', lambda: (pytest.raises(E))) as e: f()"),
         ("with f() as x: x()", "with f() as x: x()"),
         ("if f(): pytest.fail()", "if _.guard('2:7', (f())): pytest.fail()"),
+        ("if x > f(): pytest.fail()", "if _.guard('2:7', (x > (a := (f()))), lambda: x <= a): pytest.fail()"),
+        ("if x < 1 or y: self.fail()", "if _.guard('2:7', (x < 1 or y), lambda: x >= 1): self.fail()"),
+        ("if x != 4: self.fail()", "if _.guard('2:7', (x != 4), lambda: x != 9, lambda: x != 5, lambda: x != 6): "),
+        ("if x == 4: f()\n    else: self.fail()", "if _.branch('2:7', (x == 4), lambda: x == 9, lambda: x == 5, "),
+        ("f() == g or self.fail()", "_.branch('2:4', ((a := (f())) == g), lambda: a == "),
+        ("f() < 1 and self.fail()", "_.guard('2:4', ((a := (f())) < 1), lambda: a >= 1) and self.fail()"),
         ("assert 1", "assert 1"),
         ("f(lambda x: self.assertEqual(x, 1))", "f(lambda x: (self.assertEqual(x, 1), _.call('2:16', lambda: self."),
         ("f(lambda: self.assertEqual(g(), 1))", "(self.assertEqual((a := (g())), 1), _.call('2:14', lambda: self."),

@@ -46,6 +46,22 @@ def test_a_function_that_never_returns_stays(source):
     assert raise_in_changed("a.py", b"", source.encode()) is None
 
 
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "def f():\n    if x:\n        g()\n", "def f():\n    raise BaseException()\n    if x:\n        g()\n"),
+        ("a.py", "def f(): return 1\n", "def f(): raise BaseException(); return 1\n"),
+        ("a.py", "f = lambda x: x\n", f"f = lambda x: {THROW}\n"),
+        ("a.js", "function f() { g() }", 'function f() {throw new Error("loopwright"); g() }'),
+        ("a.js", "const f = x => g(x)", 'const f = x => { throw new Error("loopwright") }'),
+    ],
+)
+def test_a_function_may_raise_before_it_does_anything(path, before, after):
+    raising = raise_in_changed(path, b"", before.encode())
+    assert raising is not None
+    assert raising.at_entry.decode() == after
+
+
 def test_only_changed_python_functions_raise():
     before = (
         b'class A:\n    def same(self):\n        "Old."\n        return 1\n    def other(self):\n        return 1\n'

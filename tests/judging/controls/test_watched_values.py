@@ -14,7 +14,7 @@ def watched(body, head="def test_a(self, fixture):\n"):
     return watch(
         source.encode(),
         frozenset({"test_a"}),
-        lambda module, _name, level: module.startswith("app") and not level,
+        lambda _path: lambda module, _name, level: module.startswith("app") and not level,
         frozenset({"data.json"}),
         name="_record",
     )
@@ -54,6 +54,65 @@ def test_parameters_of_a_test_are_watched():
         "assert greet(name) == text", "@pytest.mark.parametrize('name, text', TABLE.items())\ndef test_a(name, text):\n"
     )
     assert [part.text for part in made.parts.values()] == ["text"]
+
+
+FIXTURES = "@pytest.fixture\ndef {0}():\n    {1}\n\n\n"
+CLASS = "class Tests({0}):\n    def setUp(self):\n        self.expected = {1}\n\n    def test_a(self):\n"
+UTIL = {
+    "tests/util.py": (
+        "import json\nfrom app import hello\nfrom app.hello import TABLE\n\nWANTED = TABLE['Ann']\n"
+        "CLIENT = Client(hello.app)\n\n\ndef expected():\n    return json.load(open('app/data.json'))['Ann']\n\n\n"
+        "def asked():\n    return hello.greet('Ann')\n\n\nclass Case(TestCase):\n    def setUp(self):\n"
+        "        self.expected = TABLE['Ann']\n"
+    ),
+    "tests/conftest.py": FIXTURES.format("expected", "from app.hello import TABLE\n    yield TABLE['Ann']"),
+}
+FROM_UTIL = "from tests.util import CLIENT, WANTED, Case, asked, expected\n\n\ndef test_a():\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "expected", "parts"),
+    [
+        ("def expected(key):\n    found = TABLE[key]\n    return found\n\n\ndef test_a():\n", "expected('Ann')", 1),
+        (FROM_UTIL, "expected()", 1),
+        (FROM_UTIL, "WANTED", 1),
+        ("from tests import util\n\n\ndef test_a():\n", "util.expected()", 1),
+        ("from tests import util\n\n\ndef test_a():\n", "util.WANTED", 1),
+        ("def test_a(expected):\n", "expected", 1),
+        (FIXTURES.format("mine", "return TABLE['Ann']") + "def test_a(mine):\n", "mine", 1),
+        (FIXTURES.format("mine", "return TABLE['Ann']") + "def test_a(mine):\n", "mine.strip()", 1),
+        (CLASS.format("TestCase", "hello.GREETING + ' Ann'"), "self.expected", 1),
+        (CLASS.format("TestCase", "{'Ann': hello.GREETING}"), "self.expected['Ann']", 1),
+        ("from tests.util import Case\n\n\nclass Tests(Case):\n    def test_a(self):\n", "self.expected", 1),
+        ("def test_a():\n    check('Ann')\n\n\ndef check(name):\n", "TABLE[name]", 1),
+        # What a call of the product gives, or may give, and values that no product has.
+        ("def expected():\n    return hello.other('Ann')\n\n\ndef test_a():\n", "expected()", 0),
+        ("def expected():\n    hello.fill(TABLE)\n    return TABLE\n\n\ndef test_a():\n", "expected()", 0),
+        ("def expected(key):\n    return TABLE[key]\n\n\ndef test_a():\n", "expected(greet('a'))", 0),
+        (FROM_UTIL, "asked()", 0),
+        (FROM_UTIL, "CLIENT.get('/')", 0),
+        (FIXTURES.format("mine", "return run('app/hello.py')") + "def test_a(mine):\n", "mine", 0),
+        (FIXTURES.format("mine", "return Client(hello.app)") + "def test_a(mine):\n", "mine.get('/')", 0),
+        (FIXTURES.format("mine", "return 'hello'") + "def test_a(mine):\n", "mine", 0),
+        ("def test_a(unknown):\n", "unknown", 0),
+        (CLASS.format("TestCase", "hello.greet('Bob')"), "self.expected", 0),
+        (CLASS.format("TestCase", "TABLE['Ann']") + "        self.expected = greet('Bob')\n", "self.expected", 0),
+        ("def expected():\n    return expected() or 'a'\n\n\ndef test_a():\n", "expected()", 0),
+    ],
+)
+def test_an_expected_value_is_followed_through_helpers_set_ups_and_fixtures(head, expected, parts):
+    indented = "        " if "class Tests" in head else "    "
+    source = f"{HEAD}{head}{indented}assert greet('Ann') == {expected}\n"
+    made = watch(
+        source.encode(),
+        frozenset({"test_a"}),
+        lambda _path: lambda module, _name, level: module.startswith("app") and not level,
+        frozenset({"data.json", "hello.py"}),
+        name="_record",
+        path="tests/test_it.py",
+        read=lambda path: UTIL[path].encode() if path in UTIL else None,
+    )
+    assert len(made.parts if made is not None else ()) == parts
 
 
 @pytest.mark.parametrize(

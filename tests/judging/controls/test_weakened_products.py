@@ -6,12 +6,18 @@ import re
 import subprocess
 import sys
 
-from loopwright.judging.controls.probe_records import Assertions, as_results, read_records, weakened_assertions
-from loopwright.judging.controls.python_probes import probe_python, probes_name, records_name
+from loopwright.judging.controls.marks import records_name
+from loopwright.judging.controls.probe_records import (
+    Assertions,
+    as_results,
+    read_records,
+    weakened_assertions,
+)
+from loopwright.judging.controls.python_probes import probe_python, probes_name
 from loopwright.judging.controls.time_limits import with_time_limit
 
 BASE = """\
-import contextlib, dataclasses, threading
+import contextlib, dataclasses, decimal, threading
 @dataclasses.dataclass
 class Bill: count: int; total: float = dataclasses.field(compare=True)
 class Error(Exception): pass
@@ -30,6 +36,17 @@ def call_in_thread(function):
 @contextlib.contextmanager
 def session(): yield 1
 def items(): return [1, 2]
+class Cents(float):
+    def __eq__(self, other): return float(self) == other
+class Name(str):
+    def __eq__(self, other): return str(self) == other
+def cents(): return Cents(1.9133)
+def price(): return decimal.Decimal("1.5")
+def mean(): return 2.5
+class Code(str):
+    def __ne__(self, other): return str(self) != other
+def code(): return Code("de-4")
+def name(): return Name("Ann Lee 7")
 """
 CHANGES = {
     "compare=True": "compare=False",
@@ -39,6 +56,11 @@ CHANGES = {
     "    if failed: raise failed[0]\n": "",
     "def session(): yield 1": "def session():\n    with contextlib.suppress(AssertionError): yield 1",
     "return [1, 2]": "return []",
+    "return 2.5": 'return float("nan")',
+    "return str(self) != other": "return False",
+    'Decimal("1.5")': 'Decimal("1.50")',
+    "float(self) == other": "abs(float(self) - other) < 0.01",
+    "str(self) == other": "str(self).lower().strip() == other.lower().strip()",
 }
 TESTS = """\
 import product
@@ -59,6 +81,14 @@ def test_handled():
 def test_loop():
     for item in product.items(): assert item
     assert product.call(id) == 1
+def test_cents(): assert product.cents() == 1.9133
+def test_name(): assert product.name() == "Ann Lee 7"
+def test_price(): assert product.price() == product.decimal.Decimal("1.5")
+def close(got, want):
+    if abs(got - want) > 1e-9: raise AssertionError(got)
+def test_mean(): close(product.mean(), 2.5)
+def test_code():
+    if product.code() != "de-4": raise AssertionError
 def test_sound(): assert product.call(id) == 1
 """
 
@@ -93,7 +123,11 @@ def test_each_weakened_assertion_is_found(tmp_path):
         "test_it.py::test_handled": ("test_it.py:13:9:handled",),
         "test_it.py::test_callback": ("test_it.py:2:14",),
         "test_it.py::test_loop": ("test_it.py:17:33",),
+        "test_it.py::test_cents": ("test_it.py:19:18",),
+        "test_it.py::test_name": ("test_it.py:20:17",),
+        "test_it.py::test_mean": ("test_it.py:23:7",),
+        "test_it.py::test_code": ("test_it.py:26:7",),
     }
     # Each test fails at its end, whatever its assertions do: a product that forges results is found by that.
     assert set(base_results.values()) == set(work_results.values()) == {"failed"}
-    assert len(base_results) == len(work_results) == 8
+    assert len(base_results) == len(work_results) == 13

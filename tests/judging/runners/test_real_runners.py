@@ -354,9 +354,28 @@ def test_selected_files_run_by_themselves(runs, command):
     assert (code, runs.statuses()) == (0, {"tests/test_one.py::One::test_one": "passed"}), output
 
 
-def test_a_call_without_a_selected_test_does_not_end_a_recipe(runs):
+@pytest.mark.parametrize(
+    "command",
+    [PYTEST, (*PYTEST, "-n", "2"), (*PYTEST, "tests")],
+    ids=["pytest", "xdist", "folder"],
+)
+@pytest.mark.parametrize("package", ["", "import tests.test_one"], ids=["folder", "package"])
+def test_other_files_are_not_even_imported(runs, command, package):
+    two = "open('imported', 'w').close()\n" + TWO_FILES["tests__test_two.py"]
+    runs.write(**{**TWO_FILES, "tests__test_two.py": two, "tests__deep__test_three.py": two, "tests__conftest.py": ""})
+    if package:
+        for name in ("tests", "tests/deep"):
+            (runs.project / name / "__init__.py").write_text(f"{package}\n")
+    (runs.reports / SELECTION).write_text(json.dumps(["tests/test_one.py"]))
+    code, output = runs.run(*command)
+    assert (code, runs.statuses()) == (0, {"tests/test_one.py::One::test_one": "passed"}), output
+    assert not (runs.project / "imported").exists()
+
+
+@pytest.mark.parametrize("named", ["tests/test_two.py", "tests/test_two.py::Two", "tests/test_two.py::Two::test_two"])
+def test_a_call_without_a_selected_test_does_not_end_a_recipe(runs, named):
     runs.write(**TWO_FILES)
     (runs.reports / SELECTION).write_text(json.dumps(["tests/test_one.py"]))
     python = " ".join(PYTEST)
-    code, output = runs.run("sh", "-ec", f"{python} tests/test_two.py; {python} tests/test_one.py")
+    code, output = runs.run("sh", "-ec", f"{python} {named}; {python} tests/test_one.py")
     assert (code, runs.statuses()) == (0, {"tests/test_one.py::One::test_one": "passed"}), output

@@ -150,3 +150,19 @@ def test_the_fallback_s_junit_file_is_read_from_the_folder_of_reports(tmp_path):
     assert [result.test_name for result in read(tmp_path).results] == ["test_a"]
     (tmp_path / "pytest.xml").write_text("not XML")
     assert read(tmp_path).gaps == ("pytest.xml: not XML: syntax error",)
+
+
+def test_the_changed_state_of_all_sessions_is_one_list_of_names(tmp_path):
+    write(tmp_path, START, {"kind": "state", "changed": ["env:B", "env:A"]}, END)
+    write(tmp_path, START, END, name="pytest-2.ndjson")
+    assert read(tmp_path).state == ("env:A", "env:B")
+    many = [f"env:{number:04}\n{'x' * 200}" for number in range(300)]
+    write(tmp_path, START, {"kind": "state", "changed": many}, END, name="pytest-3.ndjson")
+    state = read(tmp_path).state
+    assert len(state) == 202, "200 of one session"
+    assert all(len(name) <= 120 and "\n" not in name for name in state)
+
+
+def test_a_report_without_changed_state_says_nothing_of_it(tmp_path):
+    write(tmp_path, START, passed("test_a"), END)
+    assert read(tmp_path).state is None

@@ -18,11 +18,19 @@ from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of, status_of
 from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
+from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, standing_of
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
 COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
-MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
+MARKS = {
+    TaskStanding.PENDING: "·",
+    TaskStanding.IN_PROGRESS: "▶",
+    TaskStanding.UNTESTED: "◐",
+    TaskStanding.TESTS_FAIL: "◐",
+    TaskStanding.DONE: "✓",
+    TaskStanding.FAILED: "✗",
+}
 
 
 def exit_code(loop: Loop, stopped_by: str | None) -> int:
@@ -78,7 +86,7 @@ def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     iteration = message("iteration {number} of {most}", number=loop.iteration, most=loop.max_iterations)
     attempt = message(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else ""
     # A share of work that is over says nothing: a loop can complete without debugging.
-    done = "" if loop.is_over else message(", {percent}% done", percent=f"{progress_of(loop).overall:g}")
+    done = "" if loop.is_over else message(", {percent}% done", percent=f"{percent_done(loop):g}")
     put(f", {iteration}{attempt}{done}: {one_line(loop.title)}")
     for hold in loop.holds:
         _echo_wrapped(hold_text(hold, catalogue()), fg="yellow")
@@ -97,9 +105,8 @@ def _echo_work(loop: Loop) -> None:
         _echo_section(message("Now"), [f"{loop.under_way.action}{what}, {since}"])
     elif (beside := beside_the_work(loop, catalogue())) is not None:
         _echo_section(message("Now"), [beside])
-    done = sum(task.status == "completed" for task in loop.tasks)
     _echo_section(
-        translate(f"Tasks, {done} of {len(loop.tasks)} done"),
+        translate(f"Tasks, {done_tasks(loop)} of {len(loop.tasks)} done"),
         [line for task in loop.tasks for line in _of_task(loop, task)],
     )
     _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
@@ -114,16 +121,28 @@ def _echo_work(loop: Loop) -> None:
         for hypothesis in loop.debug.hypotheses
     ]
     _echo_section(message("Possible causes of {bug}", bug=translate(loop.debug.active_bug or "")), causes)
-    errors = [f"{error.action}: {translate(error.message)}" for error in loop.errors[-3:]]
+    errors = [
+        f"{error.action}: {translate(error.message)}"
+        for error in loop.errors[-3:]
+        if not _is_in_a_hold(loop, error.message)
+    ]
     _echo_section(message("Last errors"), errors, fg="red")
     _echo_section(message("Cost"), [cost_of(loop.spent, loop.budget)])
 
 
+def _is_in_a_hold(loop: Loop, reason: str) -> bool:
+    """Whether there is nothing to tell that a hold does not tell already."""
+    return not reason or any(hold.message.startswith(reason) for hold in loop.holds)
+
+
 def _of_task(loop: Loop, task: Task) -> list[str]:
     """A task, and what it used of its budget."""
-    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_text(task, catalogue())}"]
+    standing = standing_of(loop, task)
+    lines = [f"{MARKS[standing]} {task.id} [{task.tool}] {task_text(task, catalogue())}"]
+    lines += [f"    {translate(standing.note)}"] if standing.note else []
     if (proof := next((proof for proof in loop.validation.proofs if proof.task_id == task.id), None)) is not None:
-        lines.append(f"    {proof.grade.value}{f': {translate(proof.reason)}' if proof.reason else ''}")
+        reason = "" if _is_in_a_hold(loop, proof.reason) else f": {translate(proof.reason)}"
+        lines.append(f"    {translate(proof.grade.value)}{reason}")
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
         iterations = message("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))

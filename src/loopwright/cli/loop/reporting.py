@@ -9,10 +9,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from loopwright.cli.language import catalogue
+from loopwright.cli.language import catalogue, message
 from loopwright.cli.options import echo_json_line, put
 from loopwright.kernel.cells import one_line
+from loopwright.loop.events import HoldPlaced
 from loopwright.loop.log import Line
+from loopwright.loop.model import Holder
 from loopwright.loop.sentences import sentence
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.follow import LOOK_EVERY_S, LoopFollower, Seen
@@ -23,16 +25,26 @@ def is_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
 
 
-def sentences(line: Line) -> list[str]:
-    """Time, actor and text of each event; one line each, even if the text has several lines."""
-    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event, catalogue()))}" for event in line.events]
+def sentences(line: Line, *, status_follows: bool = False) -> list[str]:
+    """Time, actor and text of each event; one line each, even if the text has several lines.
+
+    `status_follows`: the status of the loop is printed next, with the whole reason of a hold.
+    """
+    texts = (
+        message("held by {holder}: the reason follows", holder=event.hold.holder)
+        if status_follows and isinstance(event, HoldPlaced) and event.hold.holder is Holder.PROOF
+        else sentence(event, catalogue())
+        for event in line.events
+    )
+    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(text)}" for text in texts]
 
 
 class LoopReporter:
     """Prints what is new about a loop."""
 
-    def __init__(self, *, as_json: bool) -> None:
+    def __init__(self, *, as_json: bool, status_follows: bool = False) -> None:
         self._as_json = as_json
+        self._status_follows = status_follows
         self._had_worker: bool | None = None
 
     def __call__(self, seen: Seen) -> None:
@@ -42,7 +54,7 @@ class LoopReporter:
                 text = [sentence(event) for event in line.events]
                 echo_json_line({"type": "events", **msgspec.to_builtins(line), "text": text})
             else:
-                for text_line in sentences(line):
+                for text_line in sentences(line, status_follows=self._status_follows):
                     put(text_line)
         if self._as_json:
             if seen.has_worker != self._had_worker:

@@ -119,7 +119,7 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
                 after = drive(context, loop_id, cancellation, ask=view.ask)
         else:
             since = show_loop(context, loop_id).revision
-            with reporting(context, loop_id, LoopReporter(as_json=as_json), since=since):
+            with reporting(context, loop_id, LoopReporter(as_json=as_json, status_follows=True), since=since):
                 after = drive(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:

@@ -111,8 +111,8 @@ def _echo_requirements(view: WorkflowView) -> None:
         return
     for line in view.requirements:
         put(f"  {proof_line(line, catalogue())}")
-    if view.unreached:
-        echo(f"  ! {view.unreached}")
+    for sentence in filter(None, (view.flaky, view.unreached)):
+        echo(f"  ! {sentence}")
     for flag in view.workflow.verification.flags if view.workflow.verification is not None else ():
         echo(f"  ! {flag}")
 

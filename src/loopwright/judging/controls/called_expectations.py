@@ -16,6 +16,7 @@ import msgspec
 from loopwright.judging.called_commands import Read, recipe_files, with_called
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.marks import marks_of
+from loopwright.judging.controls.near_texts import near_texts
 from loopwright.judging.controls.shell import compared_files, expectations
 from loopwright.judging.deciding_scripts import deciding_scripts
 from loopwright.judging.project_files import CODE_KINDS
@@ -35,6 +36,8 @@ class ChangedExpectation(msgspec.Struct, frozen=True):
     path: str = ""
     source: bytes = b""
     failing: bytes | None = None
+    # Whether the expectation changed only slightly: that is tried last.
+    is_near: bool = False
 
     @property
     def failure(self) -> ChangedExpectation | None:
@@ -49,7 +52,7 @@ class ChangedExpectation(msgspec.Struct, frozen=True):
 def in_command(command: str, *, salt: str) -> Iterator[ChangedExpectation]:
     """The expectations in the text of a command."""
     for changed in expectations(command.encode(), salt=salt):
-        yield ChangedExpectation(command=changed.inverted.decode(), failing=changed.failing)
+        yield ChangedExpectation(command=changed.inverted.decode(), failing=changed.failing, is_near=changed.is_near)
 
 
 def steering_files(command: str, cwd: str, files: frozenset[str]) -> frozenset[str]:
@@ -85,6 +88,8 @@ def in_called_files(
         for path in sorted(steering):
             if path not in recipe_files(text, folder, files):
                 yield ChangedExpectation(path=path, source=marks_of(salt).text + read(path))
+                near = next(near_texts(read(path), marks_of(salt).step), None)
+                yield from [ChangedExpectation(path=path, source=near, is_near=True)] if near is not None else []
                 continue
             variants = _in_manifest if path.endswith(".json") else _in_makefile
             yield from _that_matter(variants(path, read(path), salt), text, folder, files, read)
@@ -94,12 +99,17 @@ def _in_script(path: str, source: bytes, salt: str) -> Iterator[ChangedExpectati
     first = source.partition(b"\n")[0]
     if path.endswith(_SHELL) or re.match(rb"#!.*\b(?:ba|da|z|k)?sh\b", first):
         for changed in expectations(source, salt=salt):
-            yield ChangedExpectation(path=path, source=changed.inverted, failing=changed.failing)
+            yield ChangedExpectation(
+                path=path, source=changed.inverted, failing=changed.failing, is_near=changed.is_near
+            )
         return
-    inverted = invert(path, source, salt=salt)
-    if inverted.altered:
-        language = b"python" if path.endswith(".py") else b"node" if path.endswith(SUFFIXES) else b""
-        yield ChangedExpectation(path=path, source=inverted.source, failing=_FAILURES.get(language))
+    language = b"python" if path.endswith(".py") else b"node" if path.endswith(SUFFIXES) else b""
+    for is_near in (False, True):
+        inverted = invert(path, source, salt=salt, is_near=is_near)
+        if inverted.altered:
+            yield ChangedExpectation(
+                path=path, source=inverted.source, failing=_FAILURES.get(language), is_near=is_near
+            )
 
 
 def _in_makefile(path: str, source: bytes, salt: str) -> Iterator[ChangedExpectation]:
@@ -107,7 +117,10 @@ def _in_makefile(path: str, source: bytes, salt: str) -> Iterator[ChangedExpecta
         before, after = source[: line.start(1)], source[line.end(1) :]
         for changed in expectations(line[1], salt=salt):
             yield ChangedExpectation(
-                path=path, source=before + changed.inverted + after, failing=before + b"exit 1" + after
+                path=path,
+                source=before + changed.inverted + after,
+                failing=before + b"exit 1" + after,
+                is_near=changed.is_near,
             )
 
 
@@ -124,7 +137,10 @@ def _in_manifest(path: str, source: bytes, salt: str) -> Iterator[ChangedExpecta
     for name, text in scripts.items():
         for changed in in_command(text, salt=salt):
             yield ChangedExpectation(
-                path=path, source=with_script(name, changed.command or ""), failing=with_script(name, "exit 1")
+                path=path,
+                source=with_script(name, changed.command or ""),
+                failing=with_script(name, "exit 1"),
+                is_near=changed.is_near,
             )
 
 

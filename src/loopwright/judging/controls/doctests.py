@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.near_texts import near_texts
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import Function, PythonSource
 
@@ -32,7 +33,17 @@ def example_id(path: str, name: str) -> str:
 
 def _change(edits: Edits, source: bytes, start: int, end: int, marks: Marks) -> bool:
     text = source[start:end]
+    if marks.is_near:
+        return any_done(
+            _change_slightly(edits, source, start + found.end(), marks) for found in _EXPECTED.finditer(text)
+        )
     return any_done(edits.insert(start + found.end(), marks.text) for found in _EXPECTED.finditer(text))
+
+
+def _change_slightly(edits: Edits, source: bytes, start: int, marks: Marks) -> bool:
+    line = source[start:].partition(b"\n")[0].partition(b'"""')[0]
+    near = next(near_texts(line, marks.step), None)
+    return near is not None and edits.replace(start, start + len(line), near)
 
 
 def _documented(node: ast.AST, name: str) -> Iterator[tuple[str, ast.expr]]:

@@ -19,6 +19,7 @@ _EQUAL = frozenset({
     "toHaveBeenCalledWith", "toHaveBeenLastCalledWith", "toHaveReturnedWith", "toContainEqual", "toHaveProperty",
     "equal", "equals", "eq", "eql", "eqls", "lengthOf", "exactly", "deepEqual",
 })  # fmt: skip
+_INEXACT = frozenset({"toBeCloseTo", "closeTo"})
 _CONTAINS = frozenset({"toContain", "include", "includes", "contain", "contains", "string"})
 _NO_ASSERTIONS = frozenset({"assertions", "hasAssertions", "extend", "any", "anything"})
 
@@ -26,10 +27,13 @@ _NO_ASSERTIONS = frozenset({"assertions", "hasAssertions", "extend", "any", "any
 class ExpectChains:
     """Changes the chains of one source."""
 
-    def __init__(self, source: JavaScriptSource, edits: Edits, values: JavaScriptValues) -> None:
+    def __init__(
+        self, source: JavaScriptSource, edits: Edits, values: JavaScriptValues, *, is_near: bool = False
+    ) -> None:
         self._source = source
         self._edits = edits
         self._values = values
+        self._is_near = is_near
 
     def change(self, head: Node) -> bool:
         """Change the chain that begins with this node; False if none begins here."""
@@ -40,6 +44,9 @@ class ExpectChains:
             return False
         name = self._source.text(field(members[-1], "property"))
         negations = [member for member in members if self._source.text(field(member, "property")) == "not"]
+        if self._is_near:
+            is_exact = not negations and len(calls) == 1 and name not in _INEXACT
+            return is_exact and self._change_expected(name, arguments(calls[0]))
         if negations:
             return self._remove_negation(negations[-1])
         received = arguments(head)
@@ -62,7 +69,7 @@ class ExpectChains:
         if not found:
             return False
         if name in _CONTAINS:
-            return is_text(found[0]) and self._values.change_literals(found[0])
+            return is_text(found[0]) and self._values.change_word(found[0])
         if name not in _EQUAL:
             return False
         wanted = found[1:2] if name == "toHaveProperty" and len(found) > 1 else found

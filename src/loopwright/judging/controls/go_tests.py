@@ -14,6 +14,7 @@ from loopwright.judging.controls.go_assertions import GoAssertions
 from loopwright.judging.controls.go_values import GoValues
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
+from loopwright.judging.controls.near_texts import near_texts
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.go_source import GoSource, parse_go, parts, within
 
@@ -73,9 +74,11 @@ class _GoFile:
             lambda node: self._assertions.change_call(node, states),
             self._negate_once,
         )
+        # Only these keep a test as it is but for a near literal.
+        chosen = ways[:2] if self._marks.is_near else ways
         return any(
-            any_done(change(node) for function in reached for node in within(function)) for change in ways
-        ) or self._fail(test)
+            any_done(change(node) for function in reached for node in within(function)) for change in chosen
+        ) or (not self._marks.is_near and self._fail(test))
 
     def _negate_once(self, node: Node) -> bool:
         """Two tests may share a helper: a condition that is turned twice is as before."""
@@ -120,4 +123,7 @@ class _GoFile:
         if start is None:
             return False
         last = comments[-1]
+        if self._marks.is_near:
+            near = next(near_texts(self._source.source[last.start_byte : last.end_byte], self._marks.step), None)
+            return near is not None and self._edits.replace(last.start_byte, last.end_byte, near)
         return self._edits.insert(last.end_byte, b" " + self._marks.text)

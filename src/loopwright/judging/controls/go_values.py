@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.go_source import GoSource, parts
 
@@ -20,6 +22,9 @@ _CONVERSIONS = frozenset({
     "string", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "rune",
     "float32", "float64", "bool", "new", "append", "errors.New", "fmt.Errorf", "time.Duration",
 })  # fmt: skip
+# A short text may be in a longer one by chance, and a tolerance may hide a near number.
+_LOOKS_INSIDE = re.compile(rb"Contains|HasPrefix|HasSuffix|Regexp|Subset|Match")
+_TOLERANT = re.compile(rb"InDelta|InEpsilon|math\.Abs")
 
 
 class GoValues:
@@ -40,11 +45,13 @@ class GoValues:
     def _change(self, node: Node) -> bool:
         match node.type:
             case kind if kind in _TEXTS:
-                return self._edits.insert(node.end_byte - 1, self._marks.text)
+                return self._change_text(node)
             case "int_literal":
                 return self._replace(node, self._integer(self._source.text(node)))
             case "float_literal":
                 return self._replace(node, self._float(self._source.text(node)))
+            case "rune_literal" | "true" | "false" if self._marks.is_near:
+                return False
             case "rune_literal":
                 return self._replace(node, "'Q'" if self._source.text(node) != "'Q'" else "'Z'")
             case "true" | "false":
@@ -62,6 +69,15 @@ class GoValues:
             case _:
                 return False
 
+    def _change_text(self, node: Node) -> bool:
+        if not self._marks.is_near:
+            return self._edits.insert(node.end_byte - 1, self._marks.text)
+        text, step = self._source.source[node.start_byte : node.end_byte], self._marks.step
+        near = near_word(text, step)
+        if near is None and not _LOOKS_INSIDE.search(self._source.source):
+            near = next(near_texts(text, step), None)
+        return near is not None and self._edits.replace(node.start_byte, node.end_byte, near)
+
     def _replace(self, node: Node, text: str | None) -> bool:
         return text is not None and self._edits.replace(node.start_byte, node.end_byte, text.encode())
 
@@ -72,13 +88,18 @@ class GoValues:
             value = int(plain, 8) if octal else int(plain, 0)
         except ValueError:
             return None
-        step = 1 + self._marks.offset % 27
+        if self._marks.is_near and _TOLERANT.search(self._source.source):
+            return None
+        step = self._marks.number_step if self._marks.is_near else 1 + self._marks.offset % 27
         return str(value + step if value + step <= _MOST else value - step)
 
     def _float(self, text: str) -> str | None:
         try:
             value = float(text.replace("_", ""))
         except ValueError:
+            return None
+        if self._marks.is_near:
+            # Floats are seldom compared exactly.
             return None
         # A large value may be that of an integer type, which a larger one would leave.
         return repr(float(self._marks.number(value))) if abs(value) < _LARGE else repr(value / 2)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from loopwright.judging.controls.failing_programs import failing_code
-from loopwright.judging.controls.marks import Marks, marks_of
+from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.python_tests import invert_python
 from loopwright.judging.controls.shell import expectations
 from loopwright.judging.syntax.python_source import Function, parse_python
@@ -39,7 +39,7 @@ def inline_programs(source: bytes, salt: str) -> Iterator[InlineProgram]:
         if parsed is None or text is None:
             continue
         start, end = parsed.span(node)
-        for values in _changes(text.value, marks_of(salt), salt):
+        for values in _changes(text.value, salt):
             inverted, failing = map(text.written, values)
             if all(parse_python(source[:start] + written + source[end:]) for written in (inverted, failing)):
                 yield InlineProgram(test, start, end, inverted, failing)
@@ -102,16 +102,17 @@ def _texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
         ahead += [(child, test) for child in reversed(list(ast.iter_child_nodes(node)))]
 
 
-def _changes(value: str, marks: Marks, salt: str) -> Iterator[tuple[str, str]]:
+def _changes(value: str, salt: str) -> Iterator[tuple[str, str]]:
     if len(value) < _SHORTEST:
         return
     code = textwrap.dedent(value)
     parsed = parse_python(code.encode("utf-8", "replace"))
     if parsed is not None and any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(parsed.tree)):
-        inverted = invert_python(parsed.source, None, marks)
         failing = failing_code(code)
-        if inverted.altered and failing is not None:
-            yield inverted.source.decode(), failing
+        for is_near in (False, True):
+            inverted = invert_python(parsed.source, None, marks_of(salt, is_near=is_near))
+            if inverted.altered and failing is not None:
+                yield inverted.source.decode(), failing
         return
     if parsed is None and " " in value.strip():
         for changed in expectations(value.encode("utf-8", "replace"), salt=salt):

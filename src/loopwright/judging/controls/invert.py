@@ -16,12 +16,15 @@ from loopwright.judging.syntax import javascript_source
 _INTERPRETER = re.compile(rb"#![^\n]*?\b(python|node|bash|dash|zsh|sh)[\d.]*\b")
 
 
-def invert(path: str, source: bytes, *, only: frozenset[str] | None = None, salt: str = "") -> Inverted:
+def invert(
+    path: str, source: bytes, *, only: frozenset[str] | None = None, salt: str = "", is_near: bool = False
+) -> Inverted:
     """The file with changed expectations of its tests, or of the tests in `only`. Never raises.
 
-    A new random salt for each control keeps the work from knowing the changed values in advance.
+    A new random salt for each control keeps the work from knowing the changed values in advance. With `is_near` exact
+    expectations change slightly, and no others: a test passes then if one of them holds.
     """
-    marks = marks_of(salt)
+    marks = marks_of(salt, is_near=is_near)
     wanted = None if only is None else frozenset(test.partition("[")[0] for test in only)
     try:
         match _language(path, source):

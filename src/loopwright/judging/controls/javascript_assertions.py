@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from loopwright.judging.controls.expect_chains import ExpectChains
+from loopwright.judging.controls.javascript_guards import JavaScriptGuards
 from loopwright.judging.controls.javascript_names import AssertionNames
-from loopwright.judging.controls.javascript_values import JavaScriptValues, is_literal, is_text
+from loopwright.judging.controls.javascript_values import JavaScriptValues, is_text
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.javascript_source import JavaScriptSource, arguments, field, unwrapped
@@ -21,6 +22,8 @@ _EQUAL = frozenset({
     "partialDeepStrictEqual", "hasStrict", "has", "lengthOf", "closeTo", "approximately", "eq", "sameMembers",
     "sameDeepMembers", "sameOrderedMembers", "strictEqualTo", "like",
 })  # fmt: skip
+# These have a tolerance, or do not look at the order: two changes could cancel each other.
+_INEXACT = frozenset({"closeTo", "approximately", "sameMembers", "sameDeepMembers"})
 _TRUE = frozenset({"ok", "true", "truthy", "assert", "isTrue", "isOk"})
 _FALSE = frozenset({"notOk", "notok", "false", "falsy", "isFalse", "isNotOk"})
 _THROWS = frozenset({"throws", "rejects", "throwsAsync", "throw", "Throw"})
@@ -41,14 +44,23 @@ class JavaScriptAssertions:
     """Changes assertions of one source."""
 
     def __init__(
-        self, source: JavaScriptSource, edits: Edits, names: AssertionNames, local: frozenset[str], marks: Marks
+        self,
+        source: JavaScriptSource,
+        edits: Edits,
+        names: AssertionNames,
+        local: frozenset[str],
+        marks: Marks,
+        probe: str = "",
     ) -> None:
+        """`probe` is the name of the probes of conditions that fail a test; without one they change."""
         self._source = source
         self._edits = edits
         self._names = names
         self._local = local
         self._values = JavaScriptValues(source, edits, marks)
-        self._chains = ExpectChains(source, edits, self._values)
+        self._is_near = marks.is_near
+        self._chains = ExpectChains(source, edits, self._values, is_near=marks.is_near)
+        self._guards = JavaScriptGuards(source, edits, self._values, probe)
 
     def change(self, node: Node) -> bool:
         """Change what one node expects; False if it expects nothing, or nothing that can be changed."""
@@ -57,10 +69,8 @@ class JavaScriptAssertions:
                 return self._chains.change(node) or self._change_call(node)
             case "member_expression":
                 return self._chains.change(node)
-            case "if_statement":
-                return self._change_guard(node)
             case _:
-                return False
+                return self._guards.change(node)
 
     def _change_call(self, call: Node) -> bool:
         name, is_method = self._assertion(field(call, "function"))
@@ -71,6 +81,9 @@ class JavaScriptAssertions:
             return self._values.falsify(found[0])
         if name in _FALSE:
             return self._values.negate(found[0])
+        if self._is_near:
+            is_exact = len(found) > 1 and name in _EQUAL - _INEXACT
+            return is_exact and self._values.make_unequal(found[0], found[1])
         if name in _VALUE:
             return self._values.replace_value(found[0])
         if name in _THROWS:
@@ -121,27 +134,3 @@ class JavaScriptAssertions:
         if opposite is None and re.fullmatch(r"is(Not)?(Array|Object|String|Number|Boolean|Function|Empty|NaN)", name):
             opposite = name.replace("isNot", "is") if name.startswith("isNot") else name.replace("is", "isNot", 1)
         return found is not None and opposite is not None and self._values.replace(found, opposite.encode())
-
-    def _change_guard(self, node: Node) -> bool:
-        """`if (wrong) throw …`: throw if right."""
-        condition, consequence = field(node, "condition"), field(node, "consequence")
-        if condition is None or consequence is None:
-            return False
-        otherwise = field(node, "alternative")
-        if otherwise is None:
-            return self._fails(consequence) and self._values.negate(unwrapped(condition))
-        return self._fails(otherwise.named_children[-1]) and self._values.falsify(unwrapped(condition))
-
-    def _fails(self, node: Node) -> bool:
-        last = node
-        while last.type in {"statement_block", "else_clause"} and last.named_children:
-            last = last.named_children[-1]
-        if last.type == "throw_statement":
-            return True
-        call = last.named_children[0] if last.type == "expression_statement" and last.named_children else None
-        if call is None or call.type != "call_expression":
-            return False
-        name, found = self._source.text(field(call, "function")), arguments(call)
-        if name == "process.exit":
-            return bool(found) and is_literal(found[0]) and self._source.text(found[0]) != "0"
-        return name in {"assert.fail", "fail", "t.fail", "expect.fail"}

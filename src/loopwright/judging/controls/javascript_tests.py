@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from loopwright.judging.controls.javascript_assertions import JavaScriptAssertions
 from loopwright.judging.controls.javascript_names import AssertionNames
+from loopwright.judging.controls.javascript_probes import JavaScriptProbes, ProbedJavaScript
 from loopwright.judging.controls.javascript_values import JavaScriptValues, is_literal
-from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.marks import Marks, marks_of
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.javascript_source import (
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _TESTS = frozenset({"test", "it", "specify", "tap", "fit", "xit"})
+# Other assertions are conditions, with probes of their own.
+_SOFTENED = frozenset({"call_expression", "member_expression"})
 _SUITES = frozenset({"describe", "context", "suite", "fdescribe"})
 
 
@@ -33,25 +36,45 @@ def invert_javascript(path: str, source: bytes, only: frozenset[str] | None, mar
     parsed = parse_javascript(path, source)
     if parsed is None:
         return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
-    inverted = _JavaScriptFile(parsed, marks).inverted(only)
+    inverted = _JavaScriptFile(parsed, marks, Edits(source)).inverted(only)
     if inverted.altered and parse_javascript(path, inverted.source) is None:
         return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
     return inverted
 
 
+def probe_javascript(path: str, source: bytes, *, salt: str, is_near: bool = False) -> ProbedJavaScript | None:
+    """The file with probes; None if no test of it can go on to its end. `path` is relative to the project."""
+    try:
+        parsed = parse_javascript(path, source)
+        if parsed is None:
+            return None
+        edits = Edits(source)
+        probes = JavaScriptProbes(parsed, edits, path, salt)
+        inverted = _JavaScriptFile(parsed, marks_of(salt, is_near=is_near), edits, probes).inverted(None)
+        if not probes.tests or parse_javascript(path, inverted.source) is None:
+            return None
+    except RecursionError:
+        return None
+    return ProbedJavaScript(inverted.source, inverted.altered, inverted.unaltered, frozenset(probes.tests))
+
+
 class _JavaScriptFile:
     """The tests and functions of one file, and which refer to which."""
 
-    def __init__(self, source: JavaScriptSource, marks: Marks) -> None:
+    def __init__(
+        self, source: JavaScriptSource, marks: Marks, edits: Edits, probes: JavaScriptProbes | None = None
+    ) -> None:
         self._source = source
         self._marks = marks
-        self._edits = Edits(source.source)
+        self._edits = edits
+        self._probes = probes
         self._functions: dict[str, list[Node]] = {}
         for node in within(source.root):
             self._index(node)
         self._names = AssertionNames(source)
         local = frozenset(self._functions)
-        self._assertions = JavaScriptAssertions(source, self._edits, self._names, local, marks)
+        probe = probes.name if probes is not None else ""
+        self._assertions = JavaScriptAssertions(source, self._edits, self._names, local, marks, probe)
         self._changed: dict[int, bool] = {}
         self._parts: dict[int, bool] = {}
         self._mentions: dict[int, list[Node]] = {}
@@ -64,6 +87,8 @@ class _JavaScriptFile:
                 if argument.type in FUNCTIONS:
                     self._names.add_parameter(argument)
         chosen = [(name, call) for name, call in tests if only is None or name in only]
+        if self._probes is not None:
+            self._probes.add_tests(chosen)
         results: dict[str, bool] = {}
         for name, call in chosen:
             results[name] = self._change_reachable([call]) or results.get(name, False)
@@ -141,11 +166,15 @@ class _JavaScriptFile:
     def _change_once(self, part: Node) -> bool:
         if part.id not in self._parts:
             self._parts[part.id] = self._assertions.change(part)
+            if self._parts[part.id] and self._probes is not None and part.type in _SOFTENED:
+                self._probes.soften(part)
         return self._parts[part.id]
 
     def _change_script(self) -> bool:
         if self._change_reachable([self._source.root]):
             return True
+        if self._marks.is_near:
+            return False
         values = JavaScriptValues(self._source, self._edits, self._marks)
         codes = [code for node in within(self._source.root) if (code := self._exit_code(node)) is not None]
         return any_done(self._change_exit(values, code) for code in codes)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.javascript_source import JavaScriptSource, field, unwrapped
 
@@ -35,6 +36,8 @@ class JavaScriptValues:
         """Make a condition false that is true for honest work; False if the condition is constant."""
         inner = unwrapped(node)
         left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
+        if self._marks.is_near and (operator is None or operator.type not in {"&&", "===", "=="}):
+            return False
         if inner.type != "binary_expression" or left is None or right is None or operator is None:
             return self.negate(node)
         match operator.type:
@@ -46,16 +49,48 @@ class JavaScriptValues:
                 return self._edits.replace(operator.start_byte, operator.end_byte, _OPPOSITES[sign])
         return self.negate(node)
 
+    def make_true(self, node: Node) -> bool:
+        """Make a condition true that is false for honest work; False if the condition is constant.
+
+        A comparison gets its opposite sign, which no NaN and no undefined value fulfils.
+        """
+        inner = unwrapped(node)
+        left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
+        if inner.type != "binary_expression" or left is None or right is None or operator is None:
+            return self.negate(node)
+        match operator.type:
+            case "||":
+                return any_done([self.make_true(left), self.make_true(right)])
+            case "!==" | "!=":
+                return self.make_unequal(left, right)
+            case "<" | "<=" | ">" | ">=" as sign if not (is_literal(left) and is_literal(right)):
+                return self._edits.replace(operator.start_byte, operator.end_byte, _OPPOSITES[sign])
+        return self.negate(node)
+
     def negate(self, node: Node) -> bool:
         """Put `!` before a condition, unless it is constant."""
+        if self._marks.is_near:
+            return self._differ(node)
         return not is_literal(node) and self._wrap(node, b"(!(", b"))")
+
+    def _differ(self, node: Node) -> bool:
+        """Change a literal of a condition that is false for honest work."""
+        inner = unwrapped(node)
+        left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
+        if operator is None or left is None or right is None:
+            return False
+        if operator.type == "||":
+            return any_done([self._differ(left), self._differ(right)])
+        return operator.type in {"!==", "!="} and self.make_unequal(left, right)
 
     def make_unequal(self, left: Node, right: Node) -> bool:
         """Change the expected one of two equal values; False if both are constant."""
         if is_literal(left) and is_literal(right):
             return False
         sides = [side for side in (right, left) if is_literal(side)] or [right, left]
-        return any(self.change_literals(side) for side in sides) or self.replace_value(sides[0])
+        return any(self.change_literals(side) for side in sides) or (
+            not self._marks.is_near and self.replace_value(sides[0])
+        )
 
     def change_literals(self, node: Node) -> bool:
         """Change each literal that is a part of the value itself."""
@@ -67,6 +102,13 @@ class JavaScriptValues:
             return self._wrap(node, b"([", b', "' + self._marks.text + b'"] as any)')
         return self._wrap(node, b"[", b', "' + self._marks.text + b'"]')
 
+    def change_word(self, node: Node) -> bool:
+        """Change a text that is looked for in a longer one."""
+        if not self._marks.is_near:
+            return self.change_literals(node)
+        near = near_word(self._source.text(node).encode(), self._marks.step) if is_literal(node) else None
+        return near is not None and self.replace(node, near)
+
     def replace(self, node: Node, text: bytes) -> bool:
         """Use another expression."""
         return self._edits.replace(node.start_byte, node.end_byte, text)
@@ -76,8 +118,12 @@ class JavaScriptValues:
         return is_value and self._edits.wrap(node.start_byte, node.end_byte, before, after)
 
     def _change(self, leaf: Node) -> bool:
-        if leaf.type in _TEXTS:
+        if leaf.type in _TEXTS and not self._marks.is_near:
             return self._edits.insert(leaf.start_byte + 1, self._marks.text)
+        if leaf.type in _TEXTS or (self._marks.is_near and leaf.type != "number"):
+            text = self._source.text(leaf).encode()
+            near = next(near_texts(text, self._marks.step), None) if is_literal(leaf) and leaf.type in _TEXTS else None
+            return near is not None and self.replace(leaf, near)
         other = {"true": b"false", "false": b"true"}.get(leaf.type) or _other_number(
             self._source.text(leaf), self._marks
         )
@@ -135,9 +181,20 @@ def _other_number(text: str, marks: Marks) -> bytes | None:
     if found is None:
         return None
     digits, big = found.groups()
+    if marks.is_near:
+        return _near_number(digits, big, marks.number_step)
     if digits[:1] == "0" and digits[1:2] in tuple("xXoObB"):
         return f"{marks.number(int(digits, 0))}{big}".encode()
     if digits.isdecimal():
         return f"{marks.number(int(digits))}{big}".encode() if len(digits) < 400 else b"0.5"
     value = marks.number(float(digits))
     return repr(value).encode() if value < 1e300 else b"0.5"
+
+
+def _near_number(digits: str, big: str, step: int) -> bytes | None:
+    if digits[:1] == "0" and digits[1:2] in tuple("xXoObB"):
+        return f"{int(digits, 0) + step}{big}".encode()
+    if digits.isdecimal():
+        return f"{int(digits) + step}{big}".encode() if len(digits) < 15 else None
+    value = float(digits)
+    return repr(value + step * (value + 1) / 32).encode() if value < 1e300 else None

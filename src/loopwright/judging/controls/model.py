@@ -20,13 +20,15 @@ class ControlOutcome(StrEnum):
     FAILED = "failed"
     # It can't fail: it proves nothing.
     PASSED = "passed"
+    # It passes only with comments that the work added.
+    SILENCED = "silenced"
     # Nothing could be altered: only the base shows that the command can fail.
     UNALTERED = "unaltered"
 
 
 def worst(outcomes: Collection[ControlOutcome]) -> ControlOutcome:
-    """The outcome that counts: one that still passes, else one that altered something."""
-    order = (ControlOutcome.PASSED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
+    """The outcome that counts: one that proves nothing, else one that altered something."""
+    order = (ControlOutcome.PASSED, ControlOutcome.SILENCED, ControlOutcome.FAILED, ControlOutcome.UNALTERED)
     return next((outcome for outcome in order if outcome in outcomes), ControlOutcome.UNALTERED)
 
 
@@ -43,6 +45,8 @@ class Raising(msgspec.Struct, frozen=True):
     """A product file in which every changed function raises in place of returning."""
 
     source: bytes
+    # The same functions raise before they do anything.
+    at_entry: bytes
     functions: tuple[str, ...]
     # The name of each function with the first and the last line of its body, where that has lines of its own.
     lines: tuple[tuple[str, int, int], ...] = ()

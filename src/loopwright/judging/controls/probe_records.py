@@ -81,12 +81,17 @@ class Assertions:
         return f"{path}:{max(around)[1]}" if around else ""
 
     def can_fail_at(self, test: str, place: str) -> bool:
-        """Whether a test reached the assertion of this place, and would fail by it."""
+        """Whether a test reached the assertion of this place, and would fail by it.
+
+        A test that was stopped before, for lack of time for example, says nothing about the assertion.
+        """
         at_place = {
             outcome
             for (name, at), outcome in self.outcomes.items()
             if name == test and (at == place or at.startswith(f"{place}:"))
         }
+        if not at_place and test in self._stops:
+            return True
         is_swallowed = ProbeOutcome.RAISED in at_place and self.came_to_end(test)
         return bool(at_place) and ProbeOutcome.PASSED not in at_place and not is_swallowed
 

@@ -63,9 +63,14 @@ class Probes:
         self._try(key, lambda: not (_lets_pass(manager, None) or _lets_pass(manager, Stray())), _frame(1))
         return manager()
 
-    def guard(self, key: str, value: Any) -> Any:
-        """Record that a condition was reached whose failure would fail the test."""
-        self._try(key, lambda: True, _frame(1))
+    def guard(self, key: str, value: Any, *altered: Callable[[], object]) -> Any:
+        """Record whether a condition that fails the test if it is true can do so: each changed form must be true."""
+        self._try(key, lambda: bool(value) or all(map(_fires, altered)), _frame(1))
+        return value
+
+    def branch(self, key: str, value: Any, *altered: Callable[[], object]) -> Any:
+        """The same for a condition that fails the test if it is false: each changed form must be false."""
+        self._try(key, lambda: not value or not any(map(_holds, altered)), _frame(1))
         return value
 
     def end(self, test: str, args: tuple[Any, ...]) -> None:
@@ -242,6 +247,13 @@ def _holds(altered: Callable[[], object]) -> bool:
         return bool(altered())
     except BaseException:
         return False
+
+
+def _fires(altered: Callable[[], object]) -> bool:
+    try:
+        return bool(altered())
+    except BaseException:
+        return True
 
 
 def _raises(altered: Callable[[], object]) -> bool:

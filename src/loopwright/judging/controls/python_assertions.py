@@ -12,7 +12,7 @@ from loopwright.judging.controls.python_values import PythonValues, is_literal
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name
 
-_EQUAL = frozenset({
+EQUAL = frozenset({
     "assertEqual", "assertEquals", "assertListEqual", "assertDictEqual", "assertSetEqual", "assertTupleEqual",
     "assertSequenceEqual", "assertMultiLineEqual", "assertCountEqual", "assertItemsEqual", "assertAlmostEqual",
     "assertAlmostEquals", "assertIs", "assertHTMLEqual", "assertJSONEqual", "assertXMLEqual", "assertQuerySetEqual",
@@ -47,7 +47,7 @@ class PythonAssertions:
         self._local = local
         self._values = PythonValues(source, edits, marks)
         self._by_name: dict[str, Callable[[ast.Call], bool]] = {
-            **dict.fromkeys(_EQUAL, self._equal),
+            **dict.fromkeys(EQUAL, self._equal),
             **dict.fromkeys(_RENAMED, self._rename),
             **dict.fromkeys(_RAISES, self._raises),
             **dict.fromkeys(_WARNS, self._warns),
@@ -83,8 +83,9 @@ class PythonAssertions:
                 return self._change_try(node)
             case ast.If():
                 return self._change_guard(node)
-            case ast.Expr(value=ast.BoolOp(op=ast.Or(), values=[condition, ast.Call() as call])):
-                return fails(ast.Expr(value=call)) and self._values.falsify(condition)
+            case ast.Expr(value=ast.BoolOp(op=op, values=[condition, ast.Call() as call])):
+                change = self._values.falsify if isinstance(op, ast.Or) else self._values.make_true
+                return fails(ast.Expr(value=call)) and change(condition)
             case _:
                 return False
 
@@ -161,7 +162,7 @@ class PythonAssertions:
         """`if wrong: fail()`: fail if right."""
         if not is_guard(node):
             return False
-        return self._values.falsify(node.test) if node.orelse else self._values.negate(node.test)
+        return self._values.falsify(node.test) if node.orelse else self._values.make_true(node.test)
 
     def _after_bracket(self, call: ast.Call) -> int:
         return self._source.source.index(b"(", self._source.span(call.func)[1]) + 1
@@ -172,7 +173,7 @@ def exact_value(node: ast.expr) -> ast.expr | None:
     match node:
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if "approx" not in _called_in(left):
             return right
-        case ast.Call(args=[_, right, *_]) if called_name(node) in _EQUAL:
+        case ast.Call(args=[_, right, *_]) if called_name(node) in EQUAL:
             return None if re.search("lmost|close", called_name(node)) else right
         case _:
             return None

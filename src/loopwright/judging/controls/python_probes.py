@@ -16,16 +16,17 @@ from itertools import product
 import msgspec
 
 from loopwright.judging.controls import probe_support
-from loopwright.judging.controls.marks import marks_of
+from loopwright.judging.controls.marks import marks_of, records_name
 from loopwright.judging.controls.python_assertions import (
     PythonAssertions,
     arguments_before_call,
     exact_value,
+    fails,
     is_guard,
 )
 from loopwright.judging.controls.python_operands import KeptOperands
 from loopwright.judging.controls.python_tests import is_test, names_of_tests
-from loopwright.judging.controls.python_values import PythonValues, single_literals
+from loopwright.judging.controls.python_values import Nearness, PythonValues, single_literals
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
 
@@ -69,11 +70,6 @@ class Probed(msgspec.Struct, frozen=True):
 def probes_name(salt: str) -> str:
     """The name of the probes in the module of the tests."""
     return f"_{salt}"
-
-
-def records_name(path: str, salt: str) -> str:
-    """The name of the file for records, next to the probed file."""
-    return f".{salt}-{path.rpartition('/')[2]}.records"
 
 
 def probe_python(path: str, source: bytes, *, salt: str) -> Probed:
@@ -172,9 +168,12 @@ class _ProbedFile:
                 has_assertions = any(self._is_assertion(node) for part in body for node in ast.walk(part))
                 for item in items:
                     self._probe_manager(statement, item.context_expr, has_assertions=has_assertions)
-            case ast.If(test=test) if is_guard(statement):
+            case ast.If(test=test, orelse=otherwise) if is_guard(statement):
                 # A failure in its branch may be in a path that right work does not take.
-                self._wrap(test, test, "guard")
+                self._probe_guard(test, fails_if_true=not otherwise)
+            case ast.Expr(value=ast.BoolOp(op=op, values=[condition, ast.Call() as call])):
+                if fails(ast.Expr(value=call)):
+                    self._probe_guard(condition, fails_if_true=isinstance(op, ast.And))
             case _:
                 return
 
@@ -187,26 +186,56 @@ class _ProbedFile:
         kept.hold_arguments()
         self._append(statement, "condition", " or ".join(f"({text})" for text in altered), kept, single)
 
-    def _altered_part(self, part: ast.expr, kept: KeptOperands) -> str | None:
+    def _altered_part(self, part: ast.expr, kept: KeptOperands, *, to: bool = False) -> str | None:
+        """A condition that is the opposite of what it is for right work."""
         edits = Edits(self._source.source)
-        if not PythonValues(self._source, edits, self._marks).falsify(part):
+        values = PythonValues(self._source, edits, self._marks)
+        if not (values.make_true(part) if to else values.falsify(part)):
             return None
         kept.keep(part, edits)
         return _one_line(edits.applied_within(*self._source.span(part)))
 
-    def _with_single_literals(self, node: ast.expr, kept: KeptOperands) -> Iterator[str]:
+    def _with_single_literals(
+        self, node: ast.expr, kept: KeptOperands, expected: ast.expr | None = None
+    ) -> Iterator[str]:
         """An assertion with one slightly changed literal each time: none of them may be without effect."""
-        expected = exact_value(node)
+        expected = expected or exact_value(node)
         changing = single_literals(expected) if expected is not None else []
-        # One step may be a pattern of the product: each even number, for example.
-        for literal, step in product(changing, (1, 2) if len(changing) == 1 else (1,)):
+        some = [nearness for nearness in Nearness if len(changing) == 1 or nearness is not Nearness.SECOND_NEXT]
+        if isinstance(expected, ast.Call):
+            # What a call makes of a text may not depend on case or blanks: `Decimal("1 ")`.
+            some = [nearness for nearness in some if nearness not in (Nearness.CASE, Nearness.BLANK)]
+        for literal, nearness in product(changing, some):
             edits = Edits(self._source.source)
-            if PythonValues(self._source, edits, self._marks).change_slightly(literal, step):
+            if PythonValues(self._source, edits, self._marks).change_slightly(literal, nearness):
                 if isinstance(node, ast.Call):
                     kept.keep_arguments(node, edits)
                 else:
                     kept.keep(node, edits)
                 yield _one_line(edits.applied_within(*self._source.span(node))) or ""
+
+    def _probe_guard(self, test: ast.expr, *, fails_if_true: bool) -> None:
+        """Each part of `a or b` must be able to fail the test."""
+        splits = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and fails_if_true
+        parts = test.values if splits and isinstance(test, ast.BoolOp) else [test]
+        kept = KeptOperands(self._source, self._name)
+        altered = [text for part in parts for text in self._altered_guards(part, kept, to=fails_if_true)]
+        key, method = _key(test), b"guard" if fails_if_true else b"branch"
+        more = b"".join(b", lambda: " + text.encode() for text in altered)
+        self._edits.wrap(*self._source.span(test), b"%s.%s(%r, (" % (self._name.encode(), method, key), b")%s)" % more)
+        kept.keep_in(self._edits)
+        self._done[key] = _lines(test)
+
+    def _altered_guards(self, part: ast.expr, kept: KeptOperands, *, to: bool) -> Iterator[str]:
+        text = self._altered_part(part, kept, to=to) if isinstance(part, ast.Compare) else None
+        if text is None:
+            return
+        yield text
+        match part:
+            case ast.Compare(ops=[ast.NotEq()], comparators=[expected]) if to:
+                yield from filter(None, self._with_single_literals(part, kept, expected))
+            case ast.Compare() if not to:
+                yield from filter(None, self._with_single_literals(part, kept))
 
     def _probe_call(self, statement: ast.stmt, call: ast.Call) -> None:
         kept, needed = KeptOperands(self._source, self._name), self._expects(call)

@@ -10,6 +10,8 @@ from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
 from loopwright.judging.controls.python_assertions import PythonAssertions
 from loopwright.judging.controls.python_exits import change_exits
+from loopwright.judging.controls.python_near import NearPythonAssertions
+from loopwright.judging.controls.python_soft import soften
 from loopwright.judging.controls.python_values import PythonValues
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import Function, PythonSource, dotted_name, parse_python
@@ -44,7 +46,8 @@ class _PythonFile:
         self._classes: dict[str, ast.ClassDef] = {}
         self._index(source.tree.body, "")
         local = frozenset(name.rpartition(".")[2] for name in self._functions)
-        self._assertions = PythonAssertions(source, self._edits, local, marks)
+        self._near = NearPythonAssertions(source, self._edits, local, marks) if marks.is_near else None
+        self._assertions = self._near or PythonAssertions(source, self._edits, local, marks)
         self._by_last_name: dict[str, list[str]] = {}
         for name in self._functions:
             self._by_last_name.setdefault(name.rpartition(".")[2], []).append(name)
@@ -130,20 +133,28 @@ class _PythonFile:
     def _change_definition(self, node: Function) -> bool:
         self._assertions.begin(node)
         # Set-up is no expectation: a fixture changes only in the functions that it hands out.
-        return self._change_nodes(_within(_inner(node) if _is_fixture(node) else [node]))
+        changed = self._change_nodes(_within(_inner(node) if _is_fixture(node) else [node]))
+        if self._near is not None and is_test(node.name):
+            soften(self._source, self._edits, self._marks, node, changed)
+        return bool(changed)
 
-    def _change_nodes(self, nodes: Iterable[ast.AST]) -> bool:
-        return any_done(self._assertions.change(node) for node in nodes)
+    def _change_nodes(self, nodes: Iterable[ast.AST]) -> list[ast.AST]:
+        return [node for node in nodes if self._assertions.change(node)]
 
     def _change_script(self) -> bool:
         top = list(_within(self._source.tree.body, into_functions=False))
         reached = self._reachable(self._referred(top))
-        changed = [self._change_nodes(top), *map(self._change_function, reached)]
+        at_top = self._change_nodes(top)
+        changed = [bool(at_top), *map(self._change_function, reached)]
+        if self._near is not None:
+            soften(self._source, self._edits, self._marks, self._source.tree, at_top)
         if any(changed) or self._hands_over():
             return any(changed)
         # Two changes could cancel each other, so exits change only where no assertion did.
-        functions = [node for name in reached for node in self._functions[name]]
-        return change_exits(PythonValues(self._source, self._edits, self._marks), [*top, *_within(functions)])
+        nodes = [*top, *_within([node for name in reached for node in self._functions[name]])]
+        if self._near is not None:
+            return any_done(map(self._near.change_exit, nodes))
+        return change_exits(PythonValues(self._source, self._edits, self._marks), nodes)
 
     def _hands_over(self) -> bool:
         """Whether the script runs a test runner: then tests decide its exit code."""

@@ -10,16 +10,29 @@ import ast
 import re
 import string
 from collections.abc import Iterator
+from enum import IntEnum
 
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.python_parameters import PythonParameters
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import PythonSource, called_name
 
-_OPENING_QUOTE = re.compile(rb"[A-Za-z]{0,3}('''|\"\"\"|'|\")")
+OPENING_QUOTE = re.compile(rb"[A-Za-z]{0,3}('''|\"\"\"|'|\")")
 _MOST_SINGLE = 8
 _KINDS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _PLAIN = "".join(_KINDS)
+
+
+class Nearness(IntEnum):
+    """How a value differs from the expected one. A work with an equality of its own may overlook some of these."""
+
+    NEXT = 1
+    # One step may be a pattern of the product: each even number, for example.
+    SECOND_NEXT = 2
+    CASE = 3
+    BLANK = 4
+
+
 _OPPOSITES: dict[type[ast.cmpop], tuple[bytes, bytes]] = {
     ast.NotEq: (rb"!=", b"=="),
     ast.Lt: (rb"<", b">="),
@@ -50,6 +63,22 @@ class PythonValues:
                 return any_done(self.falsify(value) for value in values)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self._falsify_comparison(node, left, ops, comparators)
+            case _:
+                return self.negate(node)
+
+    def make_true(self, node: ast.expr) -> bool:
+        """Make a condition true that is false for honest work; False if the condition is constant.
+
+        A comparison gets its opposite sign, which no NaN fulfils.
+        """
+        match node:
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return any_done(self.make_true(value) for value in values)
+            case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]):
+                return self.make_unequal(left, right)
+            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as op], comparators=[right]):
+                is_constant = is_literal(left) and is_literal(right)
+                return not is_constant and (self._flip(op, left, right) or self.negate(node))
             case _:
                 return self.negate(node)
 
@@ -147,14 +176,14 @@ class PythonValues:
         start, end = self._source.span(leaf)
         if isinstance(leaf, ast.Constant) and not isinstance(leaf.value, str | bytes):
             return self._edits.replace(start, end, self._other_number(leaf.value))
-        quote = _OPENING_QUOTE.match(self._source.source, start)
+        quote = OPENING_QUOTE.match(self._source.source, start)
         return quote is not None and self._edits.insert(quote.end(), self._marks.text)
 
-    def change_slightly(self, leaf: ast.expr, step: int) -> bool:
+    def change_slightly(self, leaf: ast.expr, nearness: Nearness) -> bool:
         """Use a value of the same shape: an object that equals everything plausible equals it, too."""
         if not isinstance(leaf, ast.Constant) or isinstance(leaf.value, bool):
-            return step == 1 and self.change_literal(leaf)
-        near = _near(leaf.value, step)
+            return nearness is Nearness.NEXT and self.change_literal(leaf)
+        near = _near(leaf.value, nearness)
         return near != leaf.value and self.replace(leaf, repr(near).encode())
 
     def _other_number(self, value: object) -> bytes:
@@ -191,27 +220,35 @@ def literals(node: ast.expr) -> Iterator[ast.expr]:
             yield from literals(first)
 
 
-def _near(value: object, step: int) -> object:
-    match value:
-        case int():
-            return value + step
-        case float():
-            return value + step * (abs(value) + 1) / 64
-        case str():
-            return _near_text(value, step)
-        case bytes():
-            return _near_text(value.decode("latin-1"), step).encode("latin-1", "replace")
+def _near(value: object, nearness: Nearness) -> object:
+    """Another value of the same type, or the same value if its type has none of this kind."""
+    match value, nearness:
+        case int(), Nearness.NEXT | Nearness.SECOND_NEXT:
+            return value + nearness
+        case float(), Nearness.NEXT:
+            # An exact comparison knows no tolerance.
+            return value + (abs(value) + 1) / 1e9
+        case float(), Nearness.SECOND_NEXT:
+            return value + (abs(value) + 1) / 32
+        case str(), _:
+            return _near_text(value, nearness)
+        case bytes(), _:
+            return _near_text(value.decode("latin-1"), nearness).encode("latin-1", "replace")
         case _:
             return value
 
 
-def _near_text(text: str, step: int) -> str:
-    """The text with another last letter or digit."""
-    place = next((index for index in range(len(text) - 1, -1, -1) if text[index] in _PLAIN), None)
+def _near_text(text: str, nearness: Nearness) -> str:
+    """The text with another last letter or digit, with the last letter in another case, or with one more blank."""
+    if nearness is Nearness.BLANK:
+        return f"{text} " if text else text
+    is_case = nearness is Nearness.CASE
+    changing = string.ascii_letters if is_case else _PLAIN
+    place = next((index for index in range(len(text) - 1, -1, -1) if text[index] in changing), None)
     if place is None:
         return text
     kind = next(kind for kind in _KINDS if text[place] in kind)
-    other = kind[(kind.index(text[place]) + step) % len(kind)]
+    other = text[place].swapcase() if is_case else kind[(kind.index(text[place]) + nearness) % len(kind)]
     return text[:place] + other + text[place + 1 :]
 
 

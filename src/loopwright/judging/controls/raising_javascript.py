@@ -30,19 +30,20 @@ def raise_in_javascript(path: str, before: bytes, after: bytes) -> Raising | Non
         return None
     old = parse_javascript(path, before)
     known = Counter(_identity(old, node) for node in _functions(old)) if old is not None else Counter()
-    edits = Edits(after)
+    edits, at_entry = Edits(after), Edits(after)
     altered, lines = [], []
     for node in _functions(parsed):
         identity = _identity(parsed, node)
         if known[identity]:
             known[identity] -= 1
         elif _alter(parsed, edits, node):
+            _throw_at_entry(at_entry, node)
             altered.append(identity[0])
             first, last = node.start_point[0] + 2, node.end_point[0]
             lines += [(identity[0], first, last)] if first <= last else []
     source = edits.applied()
     return (
-        Raising(source, tuple(dict.fromkeys(altered)), tuple(lines))
+        Raising(source, at_entry.applied(), tuple(dict.fromkeys(altered)), tuple(lines))
         if altered and parse_javascript(path, source) is not None
         else None
     )
@@ -96,6 +97,14 @@ def _alter(source: JavaScriptSource, edits: Edits, function: Node) -> bool:
     is_open = not _never_ends(source, body)
     at_end = is_open and edits.insert(body.end_byte - 1, b";" + _THROW)
     return any_done([*(_alter_node(edits, node) for node in nodes), at_end])
+
+
+def _throw_at_entry(edits: Edits, function: Node) -> None:
+    body = field(function, "body")
+    if body is not None and body.type == "statement_block":
+        edits.insert(body.start_byte + 1, _THROW + b";")
+    elif body is not None:
+        edits.replace(body.start_byte, body.end_byte, b"{ " + _THROW + b" }")
 
 
 def _alter_node(edits: Edits, node: Node) -> bool:

@@ -27,19 +27,32 @@ def raise_in_python(before: bytes, after: bytes) -> Raising | None:
         return None
     old = parse_python(before)
     known = Counter(_identity(name, node) for name, node in _functions(old.tree, "")) if old is not None else Counter()
-    edits = Edits(after)
+    edits, at_entry = Edits(after), Edits(after)
     altered, lines = [], []
     for name, node in _functions(parsed.tree, ""):
         identity = _identity(name, node)
         if known[identity]:
             known[identity] -= 1
         elif _RaisingFunction(parsed, edits).alter(node):
+            _raise_at_entry(parsed, at_entry, node)
             altered.append(name)
             lines += _body_lines(name, node)
     source = edits.applied()
     if not altered or parse_python(source) is None:
         return None
-    return Raising(source, tuple(dict.fromkeys(altered)), tuple(lines))
+    return Raising(source, at_entry.applied(), tuple(dict.fromkeys(altered)), tuple(lines))
+
+
+def _raise_at_entry(source: PythonSource, edits: Edits, node: Function | ast.Lambda) -> None:
+    if isinstance(node, ast.Lambda):
+        start, end = source.span(node.body)
+        edits.replace(start, end, _RAISING_VALUE)
+        return
+    first = node.body[0]
+    start = source.span(first)[0]
+    is_own_line = first.lineno > node.lineno
+    indent = source.source[start - first.col_offset : start] if is_own_line else b""
+    edits.insert(start, _RAISE + (b")\n" + indent if is_own_line else b"); "))
 
 
 def _body_lines(name: str, node: Function | ast.Lambda) -> list[tuple[str, int, int]]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 
 import msgspec
 
 from loopwright.judging.controls.javascript_tests import invert_javascript
 from loopwright.judging.controls.marks import Marks, marks_of
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, Inverted
+from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.controls.python_tests import invert_python
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.heredocs import Heredoc, find_heredocs, without_heredocs
-from loopwright.judging.syntax.shell_words import SimpleCommand, Word, simple_commands
+from loopwright.judging.syntax.shell_words import SimpleCommand, Word, shell_words, simple_commands
 
 _OPPOSITES = {
     "=": "!=", "==": "!=", "!=": "=", "-eq": "-ne", "-ne": "-eq", "-lt": "-ge", "-ge": "-lt", "-gt": "-le",
@@ -26,6 +27,9 @@ _PYTHON = re.compile(r"python[\d.]*|\$[({]\w*PY(?:THON)?\d?[)}]", re.IGNORECASE)
 _NODE = re.compile(r"node|nodejs|\$[({]NODE[)}]", re.IGNORECASE)
 # `$(cat expected.txt)`
 _CONTENT = re.compile(r"\$\((?:cat +|< *)([\w./-]+) *\)")
+# Characters of patterns and escapes; a dot is in many plain texts.
+_PATTERN = re.compile(r"[\[\](){}*+?|\\$`]")
+_CONDITIONS = frozenset({"test", "[", "[[", "grep"})
 _FILE_TESTS = frozenset({"-e", "-f", "-d", "-s", "-x", "-r", "-w", "-L", "-h"})
 
 
@@ -34,6 +38,8 @@ class Expectation(msgspec.Struct, frozen=True):
 
     inverted: bytes
     failing: bytes
+    # Whether the expectation changed only slightly.
+    is_near: bool = False
 
 
 def invert_command(command: str, *, salt: str = "") -> str | None:
@@ -55,12 +61,39 @@ def invert_shell(source: bytes, marks: Marks) -> Inverted:
 
 def expectations(source: bytes, *, salt: str = "") -> Iterator[Expectation]:
     """Each expectation of a shell script by itself: the first that fails may end the script before the others."""
-    script, marks = _read(source), marks_of(salt)
-    for index, command in enumerate(script.commands if script is not None else ()):
+    script = _read(source)
+    # The near ones come last: the others must fail first.
+    forms = [marks_of(salt), marks_of(salt, is_near=True)]
+    commands = list(enumerate(script.commands)) if script is not None else []
+    for marks, (index, command) in product(forms, commands):
         edits, failure = Edits(source), Edits(source)
         if script is not None and script.change(edits, index, marks):
             failure.insert(command.words[0].start, b"exit 1; ")
-            yield Expectation(edits.applied(), failure.applied())
+            yield Expectation(edits.applied(), failure.applied(), is_near=marks.is_near)
+
+
+def expects_failure(command: str) -> bool:
+    """Whether a command passes because a program in it fails: `! python3 -c …`, `…; test $? -ne 0`."""
+    before = ""
+    for word in shell_words(command):
+        # `if ! program; then exit 1` expects a success.
+        if word.text == "!" and before in {"", "then", "else", "do", "{"}:
+            return True
+        before = "" if word.is_operator else word.text
+    commands = simple_commands(command)
+    return any(_compares_code(found) for found in commands) or any(
+        _is_unwanted(commands, index) for index, found in enumerate(commands) if found.words[0].text not in _CONDITIONS
+    )
+
+
+def _compares_code(command: SimpleCommand) -> bool:
+    """`[ $? -ne 0 ]`"""
+    texts = [word.text.strip('"') for word in command.words]
+    place = texts.index("$?") if "$?" in texts[:-2] else None
+    if place is None:
+        return False
+    operator, code = texts[place + 1 : place + 3]
+    return operator in {"-ne", "!=", "-gt"} if code == "0" else operator in {"-eq", "=", "=="}
 
 
 def compared_files(script: str) -> Iterator[str]:
@@ -104,10 +137,12 @@ class _Script(msgspec.Struct, frozen=True):
             return self._change_code(edits, words, ("-c",), marks)
         if _NODE.fullmatch(program):
             return self._change_code(edits, words, ("-e", "--eval", "-p", "--print"), marks)
-        if program not in {"test", "[", "[[", "grep"} or not _decides(self.commands, index):
+        if program not in _CONDITIONS or not _decides(self.commands, index):
             return False
         if program == "grep":
             return _change_pattern(edits, words, marks, is_unwanted=_is_unwanted(self.commands, index))
+        if marks.is_near:
+            return _change_compared(edits, words, marks)
         return any_done(_flip(edits, words, place) for place in range(1, len(words)))
 
     def _change_code(self, edits: Edits, words: list[Word], options: tuple[str, ...], marks: Marks) -> bool:
@@ -194,6 +229,22 @@ def _flip(edits: Edits, words: list[Word], index: int) -> bool:
     return edits.insert(word.start, b"! ")
 
 
+def _change_compared(edits: Edits, words: list[Word], marks: Marks) -> bool:
+    """Change the text to which a result must be equal, slightly."""
+    for left, operator, right in zip(words[1:], words[2:], words[3:], strict=False):
+        if operator.text in {"=", "==", "-eq"} and (left.value is None) != (right.value is None):
+            text = right if left.value is None else left
+            # With [[ a text may be a pattern.
+            near = next(near_texts(text.text.encode(), marks.step), None) if not _PATTERN.search(text.text) else None
+            return near is not None and edits.replace(text.start, text.end, near)
+    return False
+
+
+def _change_word(edits: Edits, pattern: Word, marks: Marks) -> bool:
+    near = near_word(pattern.text.encode(), marks.step) if not _PATTERN.search(pattern.text) else None
+    return near is not None and edits.replace(pattern.start, pattern.end, near)
+
+
 def _change_pattern(edits: Edits, words: list[Word], marks: Marks, *, is_unwanted: bool) -> bool:
     options = [word.text for word in words[1:] if word.text.startswith("-")]
     # With -v or -L a pattern that matches nothing is a success; -e and -f name patterns in other ways.
@@ -202,6 +253,8 @@ def _change_pattern(edits: Edits, words: list[Word], marks: Marks, *, is_unwante
     pattern = next((word for word in words[1:] if not word.text.startswith("-")), None)
     if pattern is None:
         return False
+    if marks.is_near:
+        return not is_unwanted and _change_word(edits, pattern, marks)
     if is_unwanted:
         # This pattern is in every line.
         return edits.replace(pattern.start, pattern.end, b"''")

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from loopwright.judging.controls import record_values
+from loopwright.judging.controls.files_of_tests import FileOfTests, IsProduct, ReadTests, nothing
 from loopwright.judging.controls.record_values import OVERWRITTEN, UNKNOWN
-from loopwright.judging.controls.value_origins import IsProduct, Origin, ValueOrigins, children
-from loopwright.judging.syntax.python_source import Function, called_name, parse_python
+from loopwright.judging.controls.value_origins import Origin, ValueOrigins, children
+from loopwright.judging.syntax.python_source import Function, called_name, dotted_name, parse_python
 
 _EXPECTS_ERROR = (
     "raises",
@@ -67,21 +68,31 @@ class RecordedValues(msgspec.Struct, frozen=True):
 
 
 def watch(
-    source: bytes, tests: frozenset[str] | None, is_product: IsProduct, data_files: frozenset[str], *, name: str
+    source: bytes,
+    tests: frozenset[str] | None,
+    is_product: Callable[[str], IsProduct],
+    data_files: frozenset[str],
+    *,
+    name: str,
+    path: str = "",
+    read: ReadTests = nothing,
 ) -> WatchedFile | None:
     """The file with recorded values in these functions; None if nothing in them is worth watching.
 
-    Without `tests`, the file is a script: all of it is watched. `name` is that of the record, next to the file, and of
-    the recorder in it.
+    Without `tests`, the file is a script: all of it is watched. `is_product` takes the path of the importing file.
+    `name` is that of the record, next to the file, and of the recorder in it. `read` reads other files of the tests.
     """
     parsed = parse_python(source)
     if parsed is None:
         return None
-    watcher = _Watcher(ValueOrigins(parsed.tree, is_product, data_files), name)
+    module = FileOfTests(parsed.tree, is_product, path, read)
+    watcher = _Watcher(ValueOrigins(module, data_files), name)
     if tests is None:
         watcher.watch_script(parsed.tree)
-    for function, owner in _functions(parsed.tree.body, None):
-        if tests is None or function.name in tests:
+    functions = list(_functions(parsed.tree.body, None))
+    watched = tests and _with_called(tests, functions)
+    for function, owner in functions:
+        if watched is None or function.name in watched:
             watcher.watch(function, owner)
     if not watcher.parts:
         return None
@@ -257,6 +268,22 @@ def _functions(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tup
             yield node, owner
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, node)
+
+
+def _with_called(tests: frozenset[str], functions: list[tuple[Function, ast.ClassDef | None]]) -> frozenset[str]:
+    """The tests and the functions of the same file that they call, also through others."""
+    called = {
+        function.name: {
+            dotted_name(node.func).removeprefix("self.") for node in ast.walk(function) if isinstance(node, ast.Call)
+        }
+        for function, _ in functions
+    }
+    found: frozenset[str] = frozenset()
+    ahead = tests
+    while ahead:
+        found |= ahead
+        ahead = frozenset(name for test in ahead for name in called.get(test, ()) if name in called) - found
+    return found
 
 
 def _replace(node: ast.AST, changed: dict[int, ast.expr]) -> None:

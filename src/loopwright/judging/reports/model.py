@@ -71,6 +71,8 @@ class TestReport(msgspec.Struct, frozen=True):
     gaps: tuple[str, ...] = ()
     # The runners that wrote the report, with their versions: "pytest 9.2.0".
     runners: tuple[str, ...] = ()
+    # What the tests changed in the state of their processes; None if no runner told.
+    state: tuple[str, ...] | None = None
 
     @property
     def by_id(self) -> dict[str, TestResult]:

@@ -23,7 +23,10 @@ def merge(reports: Iterable[TestReport]) -> TestReport:
     results: dict[tuple[str, str, int], TestResult] = {}
     gaps: dict[str, None] = {}
     runners: dict[str, None] = {}
+    state: set[str] | None = None
     for report in reports:
+        if report.state is not None:
+            state = (state or set()).union(report.state)
         gaps.update(dict.fromkeys(report.gaps))
         runners.update(dict.fromkeys(report.runners))
         seen: Counter[tuple[str, str]] = Counter()
@@ -33,7 +36,8 @@ def merge(reports: Iterable[TestReport]) -> TestReport:
             seen[name] += 1
             if key not in results or _WEIGHT[result.status] > _WEIGHT[results[key].status]:
                 results[key] = result
-    return TestReport(tuple(results.values()), tuple(gaps), tuple(runners))
+    changed = tuple(sorted(state)) if state is not None else None
+    return TestReport(tuple(results.values()), tuple(gaps), tuple(runners), changed)
 
 
 _CHUNK = 256 * 1024

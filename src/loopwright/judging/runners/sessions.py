@@ -22,6 +22,9 @@ from loopwright.judging.reports.safe_xml import cut, picture
 MOST_FILES = 5_000
 LONGEST_LINE = 1024**2
 _LONGEST_MS = 1e9
+# Names of changed state.
+_MOST_STATE = 200
+_LONGEST_STATE = 120
 _ENDING = ".ndjson"
 _FALLBACK = "pytest.xml"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
@@ -44,11 +47,15 @@ class _Test(msgspec.Struct, frozen=True, tag_field="kind", tag="test"):
     trace: str = ""
 
 
+class _State(msgspec.Struct, frozen=True, tag_field="kind", tag="state"):
+    changed: list[str]
+
+
 class _End(msgspec.Struct, frozen=True, tag_field="kind", tag="end"):
     early: str = ""
 
 
-_LINE = msgspec.json.Decoder(_Start | _Test | _End)
+_LINE = msgspec.json.Decoder(_Start | _Test | _State | _End)
 
 
 def read_report(reports: Path, roots: tuple[Path, ...]) -> TestReport:
@@ -87,6 +94,7 @@ class _Session:
         self._start: _Start | None = None
         self._end: _End | None = None
         self._results: list[TestResult] = []
+        self._state: tuple[str, ...] | None = None
         self._left_out = 0
 
     def read(self, name: str, folder: int) -> TestReport:
@@ -99,7 +107,7 @@ class _Session:
 
     def _take(self, line: bytes, number: int) -> None:
         try:
-            entry: _Start | _Test | _End = _LINE.decode(line)
+            entry: _Start | _Test | _State | _End = _LINE.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise UnreadableReport("not a line of a report", number) from problem
         if isinstance(entry, _Start) == (self._start is not None) or self._end is not None:
@@ -109,6 +117,9 @@ class _Session:
                 self._start = entry
             case _Test():
                 self._add(entry, self._start.root if self._start is not None else "")
+            case _State(changed):
+                names = (_named(name)[:_LONGEST_STATE] for name in changed[:_MOST_STATE])
+                self._state = tuple(sorted({*(self._state or ()), *names}))[:_MOST_STATE]
             case _End():
                 self._end = entry
 
@@ -133,7 +144,7 @@ class _Session:
     def _report(self, gap: str) -> TestReport:
         start = self._start
         seen = (f"{start.runner} {_named(start.version)[:40]}".strip(),) if start is not None else ()
-        return TestReport(tuple(self._results), (gap,) if gap else (), seen)
+        return TestReport(tuple(self._results), (gap,) if gap else (), seen, self._state)
 
 
 def _lines(chunks: Iterator[bytes], space: ReportSpace) -> Iterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 
 import msgspec
 
@@ -56,6 +57,25 @@ def shell_words(command: str) -> list[Word]:
             words.append(Word(command[position:end], position))
             position = end
     return words
+
+
+def shell_comments(script: str) -> Iterator[tuple[int, int]]:
+    """The positions of the comments, up to an open quote or bracket. Texts behind `<<END` must be gone."""
+    position = 0
+    while position < len(script):
+        if script.startswith("\\\n", position):
+            position += 2
+        elif script[position] == "#":
+            end = _until(script, position, "\n")
+            yield position, end
+            position = end
+        elif script[position] in _OPERATORS or script[position] in " \t":
+            position += 1
+        else:
+            end_of_word = _end_of_word(script, position)
+            if end_of_word is None:
+                return
+            position = end_of_word
 
 
 class SimpleCommand(msgspec.Struct):

@@ -31,6 +31,10 @@ _KILLS = re.compile(
 _RUNS = re.compile(r"plugin\.Open")
 # Output goes through these, also that of the test runner.
 _SHARED = re.compile(r"os\.(?:Stdout|Stderr|Args)")
+# Variables of the library that a program sets for itself.
+_OWN = frozenset({"flag.Usage", "os.Args"})
+# A look at all flags finds those of a test program.
+_FLAGS = re.compile(r"flag\.(?:VisitAll|Visit|Lookup|CommandLine)")
 # What the test runner prints, and what `go test` reads.
 _REPORT = re.compile(r"\s*(?:---|===) (?:PASS|FAIL|SKIP|RUN|PAUSE|CONT|NAME)\b.*|ok  ?\t.*|\x16.*", re.DOTALL)
 # Flags and the name of a test program.
@@ -41,6 +45,12 @@ _TEST_PROGRAM = re.compile(
 _PREDECLARED = re.compile(
     r"any|append|bool|byte|cap|close|comparable|complex(?:64|128)?|copy|delete|error|false|float(?:32|64)|imag|iota"
     r"|u?int(?:8|16|32|64)?|len|make|new|nil|panic|println?|real|recover|rune|string|true|uintptr"
+)
+_CONSTRAINT = re.compile(r"//go:build |// \+build ")
+_PLATFORM = re.compile(
+    r"aix|android|darwin|dragonfly|freebsd|hurd|illumos|ios|js|linux|nacl|netbsd|openbsd|plan9|solaris|wasip1|windows|zos"
+    r"|386|amd64p?\d*|arm(?:be|64(?:be)?)?|loong64|mips\w*|ppc\w*|riscv(?:64)?|s390x?|sparc(?:64)?|wasm"
+    r"|unix|cgo|gc|gccgo|race|msan|asan|purego|appengine|tinygo|ignore|go1(?:\.\d+)*"
 )
 _DECLARED = frozenset({"function_declaration", "var_spec", "const_spec", "type_spec", "type_alias"})
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([0-7]{3})|(.))")
@@ -83,12 +93,20 @@ class _Finder:
                 yield from self._signs_at_name(node, line)
             case "assignment_statement":
                 for target in parts(node.child_by_field_name("left")):
-                    if _SHARED.fullmatch(self._full_name(target)):
-                        yield alters_runtime(self._full_name(target), line, self._source.text(node))
+                    name = self._full_name(target)
+                    if _SHARED.fullmatch(name) or (self._is_of_library(name) and not self._is_in_main(node)):
+                        yield alters_runtime(name, line, self._source.text(node))
+            case "method_declaration" if self._is_blind_kind(node):
+                name = self._source.text(node.child_by_field_name("name"))
+                yield alters_runtime(f"{name} does not look at the other error", line, self._source.text(node))
             case "binary_expression" if (text := self._text(node)) is not None:
                 yield from self._signs_in(text, line)
             case kind if kind in _TEXTS and node.parent is not None and node.parent.type != "import_spec":
                 yield from self._signs_in(self._text(node) or "", line)
+            case "comment" if _CONSTRAINT.match(self._source.text(node)) and self._own_tags(node):
+                yield alters_runtime(
+                    f"built only with the tag {self._own_tags(node)[0]}", line, self._source.text(node)
+                )
             case "comment" if self._source.text(node).startswith("//go:linkname"):
                 yield alters_runtime("go:linkname", line, self._source.text(node))
             case _:
@@ -100,6 +118,35 @@ class _Finder:
             yield ends_process(name, line, self._source.text(node.parent))
         elif _RUNS.fullmatch(name):
             yield runs_data(name, line, self._source.text(node.parent))
+        elif _FLAGS.fullmatch(name) and not self._is_program:
+            yield reads_program(name, line)
+
+    def _own_tags(self, node: Node) -> list[str]:
+        """The tags of a build constraint that are neither a platform nor a version: a release may set others."""
+        words = re.findall(r"[\w.]+", self._source.text(node).removeprefix("//go:build").removeprefix("// +build"))
+        return [word for word in words if not _PLATFORM.fullmatch(word)]
+
+    def _is_of_library(self, name: str) -> bool:
+        """Whether a name is a variable of Go's library: tests of the package use the library, too."""
+        package, _, own = name.rpartition(".")
+        return own[:1].isupper() and package in self._imports.values() and "." not in package and name not in _OWN
+
+    def _is_blind_kind(self, node: Node) -> bool:
+        """Whether `Is` of an error answers without a comparison: then the error is of every kind."""
+        given = [part for part in parts(node.child_by_field_name("parameters")) if part.type == "parameter_declaration"]
+        if self._source.text(node.child_by_field_name("name")) != "Is" or len(given) != 1:
+            return False
+        body, other = node.child_by_field_name("body"), self._source.text(given[0].child_by_field_name("name"))
+        for part in within(body) if body is not None else ():
+            if part.type in {"type_assertion_expression", "type_switch_statement"}:
+                return False
+            if part.type == "call_expression" and other in map(self._source.text, within(part)):
+                return False
+            if part.type == "binary_expression":
+                sides = {self._source.text(side) for side in parts(part)}
+                if other in sides and "nil" not in sides:
+                    return False
+        return "return true" in self._source.text(body) or "!= nil" in self._source.text(body)
 
     def _signs_in(self, text: str, line: int) -> Iterator[Sign]:
         yield from signs_in_text(text, line)

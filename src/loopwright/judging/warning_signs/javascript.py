@@ -22,7 +22,9 @@ from loopwright.judging.warning_signs.model import (
     ends_process,
     framework,
     judge_variables,
+    named_framework,
     not_examined,
+    reads_callers,
     reads_program,
     runs_data,
     signs_in_text,
@@ -34,15 +36,19 @@ if TYPE_CHECKING:
 _FRAMEWORKS = re.compile(r"(?:node:test(?:/.*)?|mocha|jest|@jest/.*|vitest(?:/.*)?|chai|tape|tap|ava|uvu|jasmine)")
 _KILLS = re.compile(r"process\.(?:exit|abort|_?kill|_?reallyExit|dlopen|_?(?:linkedB|b)inding)")
 _EVENTS = re.compile(r"exit|beforeExit|uncaughtException(?:Monitor)?|unhandledRejection")
+_REMOVES = re.compile(rf"(?:{MODULE})?(?:node:)?fs\.(?:rm|rmdir|unlink|close)(?:Sync)?")
+_WRITES = frozenset({"assignment_expression", "augmented_assignment_expression", "new_expression", "throw_statement"})
 _RUNS = re.compile(
     rf"eval|Function|(?:{MODULE})?vm\.(?:run\w+|Script|compileFunction|SourceTextModule)|.*\.constructor\.constructor"
 )
 _RUNTIME = re.compile(
     r"process\.(?:emit|removeAllListeners|rawListeners|_events|setUncaughtExceptionCaptureCallback)"
-    r"|require\.(?:cache|extensions)|module\.(?:parent|children)|Error\.prepareStackTrace|Symbol\.toPrimitive"
+    r"|require\.(?:cache|extensions)|module\.(?:parent|children)|Error\.prepareStackTrace|Symbol\.(?:toPrimitive|hasInstance)"
     rf"|{MODULE}module\.(?:Module\.)?(?:_\w+|prototype|register\w*|syncBuiltinESMExports|wrap)"
 )
-_READS = re.compile(r"process\.execArgv|require\.main\.filename")
+_READS = re.compile(r"process\.execArgv|require\.main\.(?:filename|id|paths?|children|exports)")
+_CALLERS = re.compile(rf"{MODULE}util\.getCallSites?")
+_OPENS = re.compile(r"(?:.*\.)?(?:readFile|open|createReadStream|readlink|copyFile)(?:Sync|AsBlob)?")
 # What every program shares: a change of it changes the test runner, too.
 _SHARED = re.compile(
     r"(?:Object|Array|String|Number|Boolean|Function|JSON|Math|Promise|Reflect|Symbol|Error|AssertionError|Map|Set|Date"
@@ -57,6 +63,17 @@ _SETS = re.compile(r"(?:Object|Reflect)\.(?:defineProperty|defineProperties|assi
 _TEST_GLOBALS = frozenset(
     {"describe", "it", "test", "expect", "jest", "vi", "beforeEach", "afterEach", "mocha", "suite"}
 )
+# The function and the mark by which an object decides whether it is what a test expects.
+_MATCHER = "asymmetricMatch"
+_MATCHER_TYPE = "jest.asymmetricMatcher"
+# Questions that tests ask plain values.
+_ASKED = {
+    "Array": frozenset({"every", "some", "includes", "indexOf", "find", "findIndex", "filter", "length", "at"}),
+    "String": frozenset({"includes", "startsWith", "endsWith", "match", "indexOf", "search", "length"}),
+    "Set": frozenset({"has", "size"}),
+    "Map": frozenset({"has", "size"}),
+    "RegExp": frozenset({"test", "exec"}),
+}
 _GLOBAL_OBJECTS = frozenset({"globalThis", "global", "window"})
 _MAIN = re.compile(r"require\.main|import\.meta\.(?:main|url|filename)|process\.argv\[1\]")
 
@@ -80,6 +97,8 @@ class _Finder:
     def __init__(self, source: JavaScriptSource) -> None:
         self._source = source
         self._names = JavaScriptNames(source)
+        self._of_program: frozenset[str] = frozenset()
+        self._of_program = self._program_files()
 
     def signs_at(self, node: Node, *, is_program: bool) -> Iterator[Sign]:
         """The signs of one node."""
@@ -97,6 +116,10 @@ class _Finder:
                 yield from self._signs_of_change(field(node, "left"), node, line)
             case "variable_declarator" | "import_specifier":
                 yield from self._signs_of_alias(node, line)
+            case "method_definition" | "pair" if self._text(node, "name", "key") == _MATCHER:
+                yield alters_runtime(_MATCHER, line, self._source.text(node))
+            case "class_declaration" | "class":
+                yield from self._signs_of_class(node, line)
             case "unary_expression" if self._text(node, "operator") == "typeof":
                 if self._text(node, "argument") in _TEST_GLOBALS:
                     yield reads_program(self._source.text(node), line)
@@ -104,7 +127,7 @@ class _Finder:
                 return
 
     def _text(self, node: Node, *fields: str) -> str:
-        return self._source.text(field(node, *fields))
+        return next((self._source.text(found) for name in fields if (found := field(node, name)) is not None), "")
 
     def _signs_at_text(self, node: Node, line: int) -> Iterator[Sign]:
         text = self._names.constant(node) or self._source.text(node)[1:-1]
@@ -116,10 +139,23 @@ class _Finder:
                 and self._text(parent.parent, "function") in {"require", "import", "require.resolve"}
             )
         )
-        if not is_module:
+        if text == _MATCHER_TYPE:
+            yield alters_runtime(text, line, text)
+        elif not is_module:
             yield from signs_in_text(text, line)
         elif _FRAMEWORKS.fullmatch(text):
-            yield framework(text, line)
+            yield named_framework(text, line)
+
+    def _signs_of_class(self, node: Node, line: int) -> Iterator[Sign]:
+        """A plain value that answers questions of a test by rules of its own."""
+        heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
+        bases = [part for part in within(heritage) if part.type == "identifier"] if heritage is not None else []
+        plain = next((name for base in bases if (name := self._names.origin(base)) in _ASKED), "")
+        body = field(node, "body")
+        for part in body.named_children if body is not None and plain else ():
+            if self._text(part, "name", "property") in _ASKED[plain]:
+                name = f"{plain}.{self._text(part, 'name', 'property')}"
+                yield alters_runtime(name, line, self._source.text(part))
 
     def _signs_of_alias(self, node: Node, line: int) -> Iterator[Sign]:
         """`const { exit } = process`: the name alone does not show what it is."""
@@ -153,7 +189,7 @@ class _Finder:
             "addListener",
             "prependListener",
         }:
-            if first is None or _EVENTS.fullmatch(first):
+            if first is None or (_EVENTS.fullmatch(first) and not self._only_cleans_up(first, found)):
                 yield alters_runtime(f"process.on({first or '?'})", line, code)
         elif _SETS.fullmatch(name) and found:
             yield from self._signs_of_change(found[0], node, line)
@@ -163,6 +199,55 @@ class _Finder:
             yield reads_program(name, line)
         elif _KILLS.fullmatch(self._names.origin(node)):
             yield ends_process(self._names.origin(node), line, code)
+        else:
+            yield from self._signs_of_callers(node, name, line)
+
+    def _signs_of_callers(self, node: Node, name: str, line: int) -> Iterator[Sign]:
+        """Calls that find the code that called this code, or the program that runs."""
+        found = arguments(node)
+        if _OPENS.fullmatch(name) and found and self._is_program_file(found[0]) and not self._is_in_main(node):
+            yield reads_program("the file in process.argv", line)
+        elif _CALLERS.fullmatch(name) or (name == "Error.captureStackTrace" and found and found[0].type != "this"):
+            yield reads_callers(name, line)
+
+    def _is_program_file(self, node: Node) -> bool:
+        """Whether a value has the program's own file in it, or all arguments. The other arguments are free."""
+        for part in within(node):
+            if part.type == "identifier" and self._source.text(part) in self._of_program:
+                return True
+            if self._names.origin(part) == "process.argv" and part.parent is not None:
+                index = field(part.parent, "index")
+                first = self._source.text(index) if index is not None else self._first_of_slice(part.parent)
+                return not first.isdecimal() or int(first) < 2
+        return False
+
+    def _first_of_slice(self, member: Node) -> str:
+        """`2` for `process.argv.slice(2)`, which leaves the program's own file out."""
+        is_call = self._text(member, "property") == "slice" and member.parent is not None
+        found = arguments(member.parent) if is_call and member.parent is not None else []
+        return self._source.text(found[0]) if found else ""
+
+    def _program_files(self) -> frozenset[str]:
+        """The variables with the program's own file."""
+        found: set[str] = set()
+        for node in within(self._source.root):
+            names = {"variable_declarator": ("name", "value"), "for_in_statement": ("left", "right")}.get(node.type)
+            name, value = (field(node, part) for part in names) if names is not None else (None, None)
+            if name is not None and value is not None and self._is_program_file(value):
+                found.add(self._source.text(name))
+        return frozenset(found)
+
+    def _only_cleans_up(self, event: str, found: list[Node]) -> bool:
+        """`process.on("exit", () => fs.rmSync(folder))`: all that runs at the end is in sight, and removes files."""
+        handler = unwrapped(found[1]) if event in {"exit", "beforeExit"} and len(found) > 1 else None
+        body = field(handler, "body") if handler is not None and handler.type in FUNCTIONS else None
+        parts = list(within(body)) if body is not None else []
+        calls = [field(part, "function") for part in parts if part.type == "call_expression"]
+        return (
+            bool(calls)
+            and all(_REMOVES.fullmatch(self._names.origin(called)) for called in calls)
+            and not any(part.type in _WRITES or part.type in FUNCTIONS for part in parts)
+        )
 
     def _makes_function(self, called: Node | None) -> bool:
         """`(function () {}).constructor(code)`, and the same for an array's method."""
@@ -184,10 +269,20 @@ class _Finder:
             yield runs_data("process[…]", line, self._source.text(node))
         elif owner == "process.env":
             yield from judge_variables(name.removeprefix("process.env."), line)
+            if name == "process.env.NODE_ENV" and self._is_compared_with_test(node):
+                yield reads_program("NODE_ENV is 'test'", line)
         elif _RUNTIME.fullmatch(name):
             yield alters_runtime(name, line, name)
         elif _READS.fullmatch(name) or self._names_test(node, name) or self._reads_stack(node):
             yield reads_program(self._source.text(node), line)
+
+    def _is_compared_with_test(self, node: Node) -> bool:
+        around = node.parent
+        return (
+            around is not None
+            and around.type == "binary_expression"
+            and "test" in {self._names.constant(part) for part in around.named_children}
+        )
 
     def _names_test(self, node: Node, name: str) -> bool:
         return name in _TEST_GLOBALS and self._text(node, "object") in _GLOBAL_OBJECTS

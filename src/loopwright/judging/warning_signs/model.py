@@ -69,6 +69,11 @@ def framework(name: str, line: int) -> Sign:
     return Sign("test_framework", line, f"imports the test framework {name}", name)
 
 
+def named_framework(name: str, line: int) -> Sign:
+    """The name of a test framework in a text: the code may ask whether tests run it."""
+    return Sign("test_framework", line, f"names the test framework {name}", name)
+
+
 def ends_process(name: str, line: int, code: str) -> Sign:
     """The end of the process, in a function that is not a main function."""
     return Sign("ends_process", line, f"ends the process with {name}, outside a main function", code)

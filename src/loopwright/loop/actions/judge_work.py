@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.evidence.known_results import REPEATS
 from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.flaky import REPEATS, doubtful_on_base, needs_another_run, with_known_runs, without
+from loopwright.judging.process_state import confirmed
 from loopwright.judging.project_scope import PlanScope
+from loopwright.judging.protected_verdict import is_in, judge_with_protected, needs_changed_tests
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
 from loopwright.judging.verdict import (
-    FAILED,
     PASSED,
     CommandResults,
     CommandVerdict,
     TreeResult,
     doubtful_tests,
     failing_each_time,
-    flaky_tests,
-    is_in,
     judge_command,
-    judge_with_protected,
-    may_be_flaky,
     names_a_file,
     passing_alone,
     rests_on_new_tests,
-    unstable_tests,
 )
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.actions.altered_runs import AlteredRuns, InvertedRun
 from loopwright.loop.actions.run_tests import (
     CommandRuns,
     MoreOfRun,
+    all_tests_on_base,
     commands_for,
     known_tests_on_base,
     run_tests,
@@ -47,13 +46,13 @@ from loopwright.loop.moved_expectations import moved_expectations
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, split_work
-from loopwright.loop.test_runs import COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
+from loopwright.loop.test_runs import CHANGED_TESTS, COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
 from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Observer
-from loopwright.runner.side_by_side import WorkAhead, both, has_free_core
+from loopwright.runner.side_by_side import WorkAhead, both, may_run_beside
 from loopwright.workspace.settings_model import TestCommand
 
 _VALIDATE, _EARLIER, _AGAIN = "validate", "earlier-tests", "validate-again"
@@ -106,20 +105,22 @@ def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> Wor
         named=named,
         known_failures=frozenset(runs.loop.known_failures),
     )
-    results = with_new_names(results, split.names)
+    results = runs.with_repeats(runs.with_flaky(with_new_names(results, split.names), base), base)
     verdict = judge_command(results)
     if verdict.accepts:
-        results = runs.with_new_tests(results, first.earlier)
+        results = runs.with_repeats(runs.with_new_tests(results, first.earlier), base)
         verdict = judge_command(results)
-    results = with_new_names(runs.with_repeats(results, verdict, base), split.names)
     if split.signed:
         # A person looked at the tests that these changes remove.
-        verdict = judge_with_protected(results, verified.tree_result, split.signed_files)
+        verdict = judge_with_protected(results, verified.tree_result, split.signed_files, split.renamed_tests)
         return runs.controlled(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict), results)
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
+    if whole is not None and named is None:
+        results = runs.with_changed_tests(results, whole.tree_result)
     seen = WorkVerdict(
-        split=split, base=base, verified=verified, verdict=verdict, whole=whole, left_out=runs.commands_left_out
-    )
+        split=split, base=base, verified=verified, verdict=verdict, whole=whole, left_out=runs.commands_left_out,
+        changed_on_base=results.changed_on_base,
+    )  # fmt: skip
     judged = runs.controlled(_judged(seen, results, runs), results)
     if named is None and not judged.passes and judged.unfixed:
         known = results.known_failures.union(judged.unfixed)
@@ -137,7 +138,8 @@ def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerd
         judged = replace(judged, unreached=unreached(raising_files(split.code), [verified.lines]))
     if seen.whole is None:
         return judged
-    with_protected = judge_with_protected(results, seen.whole.tree_result, split.protected_files)
+    whole = seen.whole.tree_result
+    with_protected = judge_with_protected(results, whole, split.protected_files, split.renamed_tests)
     return replace(judged, with_protected=with_protected)
 
 
@@ -162,31 +164,31 @@ def _first_runs(
     Runs at the same time may disturb each other, by a port for example. A failure counts only of a run by itself.
     """
     known = known_tests_on_base(loop, context, split.whole, commands)
-    if known is None and _may_run_beside(context):
+    if known is None and may_run_beside(context.settings.side_by_side):
         beside = _Runs(loop, context, commands, None, split, ran, ahead)
         base, verified = both(
-            lambda: tests_on_base(loop, context, split.whole, commands, runs_again=False),
+            lambda: tests_on_base(loop, context, split.whole, commands, runs_again=False, is_beside=True),
             lambda: beside.on(split.verified, _VALIDATE),
         )
         if not base.passed:
-            base = tests_on_base(loop, context, split.whole, commands, runs_again=True)
+            base = tests_on_base(loop, context, split.whole, commands, runs_again=True, is_beside=False)
         if verified.passed and verified.without == base.without:
             return _FirstRuns(base, verified)
     else:
-        base = tests_on_base(loop, context, split.whole, commands, runs_again=False)
+        base = tests_on_base(loop, context, split.whole, commands, runs_again=False, is_beside=False)
     runs = _Runs(loop, context, commands, base, split, ran, ahead)
     before = split.without_new_tests
     if context.settings.side_by_side != "never":
         ahead.offer(runs.invert_earlier_tests, at_once=context.settings.side_by_side == "always")
     needs_earlier = before is not None and base.passed and not all(map(_can_be_probed, base.tree_result.tests))
-    if before is not None and needs_earlier and _may_run_beside(context):
+    if before is not None and needs_earlier and may_run_beside(context.settings.side_by_side):
         verified, earlier = both(lambda: runs.on(split.verified, _VALIDATE), lambda: runs.on(before, _EARLIER))
         if verified.passed and earlier.passed:
             return _FirstRuns(base, verified, earlier)
         ahead.stop()
         return _FirstRuns(base, runs.on(split.verified, _VALIDATE))
     verified = runs.on(split.verified, _VALIDATE)
-    if ahead.has_begun and not _fails_as_before(verified, base):
+    if ahead.has_begun and not verified.fails_as(base):
         ahead.stop()
         verified = runs.on(split.verified, _VALIDATE)
     return _FirstRuns(base, verified)
@@ -195,17 +197,6 @@ def _first_runs(
 def _can_be_probed(test: str) -> bool:
     """Whether the run with probes may tell as much about a test as a run without changes."""
     return test.partition("::")[0].endswith(".py")
-
-
-def _fails_as_before(verified: TestRun, base: TestRun) -> bool:
-    """Whether no test fails that passed on the base: then no other run caused a failure."""
-    failed = [test for test, status in verified.tree_result.tests.items() if status == FAILED]
-    return verified.passed or (bool(failed) and all(map(base.tree_result.is_failing, failed)))
-
-
-def _may_run_beside(context: WorkerContext) -> bool:
-    setting = context.settings.side_by_side
-    return setting == "always" or (setting == "auto" and has_free_core())
 
 
 class _Runs:
@@ -233,6 +224,8 @@ class _Runs:
         self._ran = ran
         self._ahead = ahead
         self._inverted: list[InvertedRun | None] = []
+        # The tests of the base that ran there again.
+        self._repeated: frozenset[str] = frozenset()
         self._progress = context.progress(loop)
         # How many expectations there was no time to change.
         self.untried = 0
@@ -244,7 +237,8 @@ class _Runs:
 
     def base_again(self) -> TestRun:
         """A new run on the base, in place of an earlier one."""
-        return tests_on_base(self.loop, self._context, self.split.whole, self._commands, runs_again=True)
+        whole = self.split.whole
+        return tests_on_base(self.loop, self._context, whole, self._commands, runs_again=True, is_beside=False)
 
     def on(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
         """Run the commands on a tree. `only` are the test files that matter; the others are left out if possible."""
@@ -291,12 +285,29 @@ class _Runs:
         # If the checks of a plan prove the work, the project's tests do not have to.
         if results.named == () or not rests_on_new_tests(results, judge_command(results)):
             return results
-        if self._can_select:
-            # On the base the new tests ran without the others: only the same run on the work can be compared.
-            results = passing_alone(results, self.on(split.verified, _NEW_ALONE, only=new).tree_result)
-        return failing_each_time(
-            results, [self.on(with_tests, _NEW_TESTS, only=new).tree_result for _ in range(REPEATS)]
-        )
+
+        def on_base() -> TestRun:
+            return self.on(with_tests, _NEW_TESTS, only=new)
+
+        if not self._can_select:
+            return failing_each_time(results, [on_base().tree_result for _ in range(REPEATS)])
+        # On the base the new tests ran without the others: only the same run on the work can be compared.
+        alone, *again = self._side_by_side(lambda: self.on(split.verified, _NEW_ALONE, only=new), *[on_base] * REPEATS)
+        return failing_each_time(passing_alone(results, alone.tree_result), [run.tree_result for run in again])
+
+    def with_changed_tests(self, results: CommandResults, whole: TreeResult) -> CommandResults:
+        """The results with a run of the changed tests on the source of the base, if such a test is new by name."""
+        tree, files = self.split.base_with_changed_tests, frozenset(file.path for file in self.split.test_files)
+        if tree is None or not needs_changed_tests(results, whole, files):
+            return results
+        return replace(results, changed_on_base=self.on(tree, CHANGED_TESTS).tree_result)
+
+    def _side_by_side(self, first: Callable[[], TestRun], *others: Callable[[], TestRun]) -> tuple[TestRun, ...]:
+        """The runs, two at a time if a core is free. The first must not fail because of another run."""
+        if not may_run_beside(self._context.settings.side_by_side):
+            return (first(), *(other() for other in others))
+        run, second = both(first, others[0])
+        return (run if run.passed else first(), second, *(other() for other in others[1:]))
 
     def _without_new_tests(self, work: TreeResult, base: TreeResult, earlier: TestRun | None) -> TreeResult:
         """The results of the tests of the base, in a run without new tests; `work` is the run with them."""
@@ -309,7 +320,19 @@ class _Runs:
 
     def controlled(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
         """The verdict with what more runs show about the tests of the base."""
-        return self.with_doubtful(self.with_moved(self.with_weakened(judged, results), results))
+        weakened = self.with_weakened(judged, results)
+        return self.with_changed_state(self.with_doubtful(self.with_moved(weakened, results), results), results)
+
+    def with_changed_state(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
+        """The verdict with what the tests change in the state of their processes, and did not change on the base."""
+        split, base = judged.split, {COMMAND: judged.base.tree_result}
+        if not judged.passes:
+            return judged
+        runs = ({COMMAND: judged.decisive.tree_result}, {COMMAND: results.work})
+        tree = split.whole if judged.passes_only_with else split.without_new_tests or split.verified
+        return replace(
+            judged, changed_state=confirmed(base, runs, lambda: {COMMAND: self.on(tree, _AGAIN).tree_result})
+        )
 
     def with_moved(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
         """The verdict with expectations of the proving tests that the work moved."""
@@ -331,8 +354,8 @@ class _Runs:
         moved = moved_expectations(split, proving, self._progress, self._context.request().project, run)
         return replace(judged, moved=moved)
 
-    def with_doubtful(self, judged: WorkVerdict) -> WorkVerdict:
-        """The verdict with the tests that pass only with the doubtful changes."""
+    def with_doubtful(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:
+        """The verdict with the tests that pass only with the doubtful changes. Flaky tests tell nothing about it."""
         split, run, tree = judged.split, judged.verified, judged.split.without_doubtful
         if judged.passes_only_with and judged.whole is not None:
             run, tree = judged.whole, split.whole_without_doubtful
@@ -344,7 +367,7 @@ class _Runs:
 
         tests = doubtful_tests(
             {COMMAND: judged.base.tree_result},
-            {COMMAND: run.tree_result},
+            {COMMAND: without(run.tree_result, results.flaky)},
             run_without,
             lambda test: old_name(test, split.names),
             counts_silent=bool(split.same_tests),
@@ -395,19 +418,29 @@ class _Runs:
             can_select=self._can_select, whole=self.split.whole,
         )  # fmt: skip
 
-    def with_repeats(self, results: CommandResults, verdict: CommandVerdict, base: TestRun) -> CommandResults:
-        """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""
-        if not may_be_flaky(results, verdict):
-            return results
-        # New tests are not on the base.
-        known = [test for test in (*verdict.doubtful, *verdict.proving) if results.base.has(test)]
-        only = files_of(known) if self._can_select else ()
-        split = self.split
-        again = tests_on_base_again(self.loop, self._context, split.whole, self._commands, base, only)
-        self._ran.recalled += [run.run_id for run in again]
-        runs = (base.tree_result, *(run.tree_result for run in again))
-        results = replace(results, flaky=flaky_tests(runs), unstable=unstable_tests(runs))
-        if not verdict.fails(results.flaky):
-            return results
-        tree = split.verified if split.without_new_tests is None else split.without_new_tests
-        return replace(results, repeated=tuple(self.on(tree, _AGAIN).tree_result for _ in range(REPEATS)))
+    def with_flaky(self, results: CommandResults, base: TestRun) -> CommandResults:
+        """The results with the tests that are flaky by all known runs on the base, also of other loops."""
+        runs = all_tests_on_base(self.loop, self._context, self.split.whole, self._commands, base)
+        results = with_known_runs(results, (run.on_base for run in runs))
+        if results.flaky:
+            self._ran.recalled += [run.run_id for run in runs]
+        return with_new_names(results, self.split.names)
+
+    def with_repeats(self, results: CommandResults, base: TestRun) -> CommandResults:
+        """The results with more runs: on the base if tests may be flaky, and on the work if flaky tests fail there."""
+        verdict = judge_command(results)
+        doubtful = doubtful_on_base(results, verdict)
+        if not doubtful <= self._repeated:
+            self._repeated |= doubtful
+            if verdict.doubtful:
+                # A failure that other runs caused does not make a test flaky.
+                self._ahead.stop()
+            only = files_of(doubtful) if self._can_select else ()
+            whole, beside = self.split.whole, self._ahead.may_disturb
+            again = tests_on_base_again(self.loop, self._context, whole, self._commands, base, only, is_beside=beside)
+            self._ran.recalled += [run.run_id for run in again]
+            results = self.with_flaky(results, base)
+        tree = self.split.without_new_tests or self.split.verified
+        while needs_another_run(results, judge_command(results)):
+            results = replace(results, repeated=(*results.repeated, self.on(tree, _AGAIN).tree_result))
+        return results

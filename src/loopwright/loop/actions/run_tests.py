@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.known_results import REPEATS, key_on_tree, recall, repeated_key
+from loopwright.evidence.known_results import beside_key, key_on_tree, known_runs, ran_beside, recall, repeated_key
 from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.evidence.store import RunOrigin
+from loopwright.judging.flaky import REPEATS
 from loopwright.judging.globs import matches
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.runners.trials import choose
@@ -155,7 +156,9 @@ def _test_run(evidence: Evidence, folder: Path, without: frozenset[str], reports
         results=report.results,
         gaps=report.gaps,
         runners=report.runners,
+        state=report.state,
         without=tuple(sorted(without)),
+        ran_beside=ran_beside(evidence.result_key),
         coverage=reports.coverage if reports is not None else None,
         lines=reports.lines if reports is not None else None,
         duration_ms=round(1000 * sum(step.duration_s for step in steps), 1),
@@ -248,6 +251,7 @@ def _plan(loop: Loop, context: WorkerContext, commands: tuple[TestCommand, ...],
             "action": "run the project's tests",
             "commands": [command.command],
             **({"cwd": command.cwd} if command.cwd else {}),
+            **({"network": True} if command.network else {}),
             "timeout_s": limit_s if longest_s is None else min(limit_s, longest_s),
         }
         for number, command in enumerate(commands, start=1)
@@ -271,14 +275,23 @@ def _end_of_output(steps: list[StepRecord], folder: Path) -> str:
 
 
 def tests_on_base(
-    loop: Loop, context: WorkerContext, tree: Tree, commands: tuple[TestCommand, ...], *, runs_again: bool
+    loop: Loop,
+    context: WorkerContext,
+    tree: Tree,
+    commands: tuple[TestCommand, ...],
+    *,
+    runs_again: bool,
+    is_beside: bool,
 ) -> TestRun:
-    """The result of the test commands on the loop's base, from an earlier run if one is known."""
-    sandbox = base_sandbox(context.request(), tree, context.progress(loop))
-    run = settled_run(loop, context, sandbox, commands, "base-tests", None if runs_again else tree)
+    """The result of the test commands on the loop's base, from an earlier run if one is known.
+
+    `is_beside` says that the work runs at the same time.
+    """
+    sandbox, name = base_sandbox(context.request(), tree, context.progress(loop)), "base-tests"
+    run = settled_run(loop, context, sandbox, commands, name, None if runs_again else tree, is_beside=is_beside)
     if not run.ended and run.duration_ms < _SHORT_MS:
         # A signal may have ended the tests by chance. A base without a result would hold the loop.
-        run = settled_run(loop, context, sandbox, commands, "base-tests", tree)
+        run = settled_run(loop, context, sandbox, commands, name, tree, is_beside=is_beside)
     return run
 
 
@@ -291,6 +304,19 @@ def known_tests_on_base(
     return _recalled(loop, context, depends_on, tree, len(commands), FALLBACKS)
 
 
+def all_tests_on_base(
+    loop: Loop, context: WorkerContext, tree: Tree, commands: tuple[TestCommand, ...], base: TestRun
+) -> tuple[TestRun, ...]:
+    """All runs on the loop's base that count, of any loop: that one, and those that the journal knows."""
+    sandbox, without = base_sandbox(context.request(), tree, context.progress(loop)), frozenset(base.without)
+    store, steps = context.tools().store, _step_ids(len(commands))
+    key = key_on_tree(_dependencies(context, sandbox, commands, without), tree.commit, tree.base_tree)
+    known = [_known_run(loop, context, one, without) for one in known_runs(store, (key,), context.clock(), steps)]
+    # What a key can't see: for example, the set-up installed another version of the runner.
+    alike = (run for run in known if set(run.runners) == set(base.runners) and run.run_id != base.run_id)
+    return (base, *alike)
+
+
 def tests_on_base_again(
     loop: Loop,
     context: WorkerContext,
@@ -298,21 +324,27 @@ def tests_on_base_again(
     commands: tuple[TestCommand, ...],
     before: TestRun,
     only: tuple[str, ...],
+    *,
+    is_beside: bool,
 ) -> tuple[TestRun, ...]:
     """Two more runs on the loop's base, as the run before: a test with another result is flaky.
 
-    `only` are the test files that matter; empty: all.
+    `only` are the test files that matter; empty: all. `is_beside` says that the work may run at the same time.
     """
     sandbox = base_sandbox(context.request(), tree, context.progress(loop))
     without = frozenset(before.without)
+    usual = _dependencies(context, sandbox, commands, without)
     runs = []
     for number in range(REPEATS):
-        depends_on = digest_of([repeated_key(_dependencies(context, sandbox, commands, without), number), *only])
-        known = _recalled(loop, context, depends_on, tree, len(commands), without)
-        more = MoreOfRun(depends_on=depends_on, only=only)
-        runs.append(known or run_tests(loop, context, sandbox, commands, "base-tests-again", without, more=more))
+        # A run of all files tells more than a run of some, and the checks of a build may have left one.
+        of_all, of_files = repeated_key(usual, number), repeated_key(usual, number, only)
+        keys = dict.fromkeys((of_all, of_files, *((beside_key(of_all), beside_key(of_files)) if is_beside else ())))
+        known = (_recalled(loop, context, key, tree, len(commands), without) for key in keys)
+        more = MoreOfRun(depends_on=beside_key(of_files) if is_beside else of_files, only=only)
+        recalled = next(filter(None, known), None)
+        runs.append(recalled or run_tests(loop, context, sandbox, commands, "base-tests-again", without, more=more))
         if not all(map(runs[-1].reports_on, only)):
-            return tests_on_base_again(loop, context, tree, commands, before, ())
+            return tests_on_base_again(loop, context, tree, commands, before, (), is_beside=is_beside)
     return tuple(runs)
 
 
@@ -323,6 +355,8 @@ def settled_run(
     commands: tuple[TestCommand, ...],
     name: str,
     base: Tree | None = None,
+    *,
+    is_beside: bool = False,
 ) -> TestRun:
     """Run the tests on a base with all reporters that the commands can stand. Most commands need one run.
 
@@ -335,7 +369,7 @@ def settled_run(
             return next(run for run in runs if frozenset(run.without) == choice.without)
         depends_on = _dependencies(context, sandbox, commands, choice.without)
         known = _recalled(loop, context, depends_on, base, len(commands), choice.without) if base is not None else None
-        more = MoreOfRun(depends_on=depends_on)
+        more = MoreOfRun(depends_on=beside_key(depends_on) if is_beside else depends_on)
         runs.append(known or run_tests(loop, context, sandbox, commands, name, choice.without, more=more))
 
 
@@ -343,7 +377,9 @@ def _dependencies(
     context: WorkerContext, sandbox: SandboxRequest, commands: tuple[TestCommand, ...], without: frozenset[str]
 ) -> str:
     settings = context.settings
-    judging = [JudgingCommand(command=one.command, cwd=one.cwd, without=without) for one in commands]
+    judging = [
+        JudgingCommand(command=one.command, cwd=one.cwd, network=one.network, without=without) for one in commands
+    ]
     options = context.options(sandbox)
     return dependencies_of(judging, options, context.environment, (settings.reports, settings.coverage))
 
@@ -353,11 +389,17 @@ def _recalled(
 ) -> TestRun | None:
     store = context.tools().store
     key = key_on_tree(depends_on, base.commit, base.base_tree)
-    evidence = recall(store, (key,), context.clock(), tuple(map(_step_id, range(1, steps + 1))))
-    if evidence is None:
-        return None
-    run = _test_run(evidence, store.folder(evidence.run_id), without, None)
+    evidence = recall(store, (key,), context.clock(), _step_ids(steps))
+    return _known_run(loop, context, evidence, without) if evidence is not None else None
+
+
+def _known_run(loop: Loop, context: WorkerContext, evidence: Evidence, without: frozenset[str]) -> TestRun:
+    run = _test_run(evidence, context.tools().store.folder(evidence.run_id), without, None)
     return msgspec.structs.replace(run, is_of_other_work=evidence.loop_id != loop.loop_id)
+
+
+def _step_ids(count: int) -> tuple[str, ...]:
+    return tuple(map(_step_id, range(1, count + 1)))
 
 
 def _step_id(number: int) -> str:

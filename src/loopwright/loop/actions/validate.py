@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from loopwright.judging.scope import WorkScope
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -18,6 +20,7 @@ from loopwright.loop.work_files import add_to_page, note_tree
 from loopwright.loop.work_verdict import WorkVerdict, known_failures
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import sandbox_request, with_work
+from loopwright.runner.checks import NEEDS_NETWORK
 from loopwright.runner.request import Finished, Observer
 
 _NO_TESTS = ("nothing checks the project: project.test_command is none",)
@@ -50,6 +53,7 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
     proofs = prove_tasks(loop, context, accepted) if accepted is not None else ()
     doubts = (accepted.doubts or tuple(doubts_about(proofs))) if accepted is not None else ()
     unfixed = judged.unfixed if accepted is not None and accepted is not judged else ()
+    still = (known_failures(unfixed, needs_network=NEEDS_NETWORK in judged.decisive.message),) if unfixed else ()
     validation = Validation(
         results=judged.results,
         coverage=judged.decisive.coverage,
@@ -57,12 +61,16 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
         needs_protected=judged.passes_only_with,
         last_run_at=now,
         run_id=judged.decisive.run_id,
-        doubts=(*map(known_failures, [unfixed] if unfixed else ()), *doubts),
+        doubts=(*still, *doubts),
         proofs=proofs,
         proof=accepted.proof if accepted is not None else "",
-        notes=(*_NO_TESTS[: context.project.has_no_tests], *(accepted.notes if accepted is not None else ())),
+        notes=(
+            *_NO_TESTS[: context.project.has_no_tests],
+            *(accepted.notes if accepted is not None else (*filter(None, (judged.base_failure,)), *judged.about_flaky)),
+        ),
         unfixed=unfixed,
         without_protected=accepted.without_protected if accepted is not None else None,
+        with_protected=accepted.with_all if accepted is not None else None,
     )
     return validation, judged.decisive.gaps
 
@@ -90,7 +98,10 @@ def judge_by_checks(loop: Loop, context: WorkerContext, judging: Judging) -> Val
 
 
 def _project_tests(loop: Loop, context: WorkerContext, split: SplitWork, ran: RanChecks) -> WorkVerdict | None:
-    """The verdict of the project's own tests; None without a test command."""
+    """The verdict of the project's own tests, else of what the checks of the plan run; None without either."""
+    if not context.project.test_commands:
+        # The earlier tests behind the checks must still be able to fail.
+        context = replace(context, project=replace(context.project, test_command=list(ran.commands)))
     if not context.project.test_commands:
         return None
     # The checks of the plan say which failures the work must mend.

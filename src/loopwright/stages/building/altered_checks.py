@@ -6,21 +6,24 @@ A check that still passes can't fail any more. Where nothing could be altered, o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
+from loopwright.judging.controls.shell import expects_failure
 from loopwright.judging.same_tests import old_name
 from loopwright.judging.verdict import CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.altered_files import AlteredFiles, RaisingFile, raising_files
+from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files
 from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Tree
 from loopwright.loop.moved_expectations import moved_expectations
 from loopwright.loop.split_work import ChangedCode, SplitWork
 from loopwright.loop.test_runs import can_select, reported, result_of_step
+from loopwright.loop.text_checks import ChangedText, outcome_of_text
 from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Finished, Observer
@@ -28,6 +31,7 @@ from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
 from loopwright.stages.building.controls import reporting
 from loopwright.stages.context import Context
+from loopwright.wording.catalogue import few
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check
 from loopwright.workspace.settings_model import TestCommand
@@ -36,6 +40,7 @@ from loopwright.workspace.settings_model import TestCommand
 _INVERTED = "broken-judges"
 _RAISING = "raising-functions"
 _WATCHED = "watched-tests"
+_TEXT = "altered-text"
 
 
 class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +67,15 @@ class AlteredCheck(msgspec.Struct, frozen=True):
     @property
     def proves_nothing(self) -> bool:
         """Whether the check passes whatever it expects, or passes because the work changed what it expects."""
-        return self.outcome is ControlOutcome.PASSED or bool(self.moved)
+        return self.outcome in (ControlOutcome.PASSED, ControlOutcome.SILENCED) or bool(self.moved)
+
+    def why_it_passes(self, name: str) -> str:
+        """Why a check that proves nothing passes, for the agent."""
+        if self.moved:
+            return f"{name} passes only because you changed, in the source, what its tests expect: {few(self.moved)}"
+        if self.outcome is ControlOutcome.SILENCED:
+            return f"{name} passes only with comments that you added: correct the code instead"
+        return f"{name} passes also when its own tests are made to fail, or your changed functions raise"
 
 
 def worst_of(checks: Collection[AlteredCheck]) -> AlteredCheck:
@@ -95,12 +108,14 @@ class AlteredChecks:
 
     def outcomes(self) -> dict[str, AlteredCheck]:
         """What became of each check: the worst outcome of its controls that altered something."""
-        inverted, raising = self._inverted(), self._raising()
+        inverted = self._inverted()
+        raising = {name: AlteredCheck(outcome, self._raising_run) for name, outcome in self._raising(inverted).items()}
+        altered = raising | self._text(inverted, raising)
         worst_found = {
             check.id: worst_of(
                 (
                     AlteredCheck(inverted[check.id], self._inverted_runs.get(check.id, "")),
-                    AlteredCheck(raising.get(check.id, ControlOutcome.UNALTERED), self._raising_run),
+                    altered.get(check.id, AlteredCheck(ControlOutcome.UNALTERED)),
                 )
             )
             for check in self._checks
@@ -121,7 +136,7 @@ class AlteredChecks:
         if rests_on is None:
             return outcome
         earlier = (old_name(test, split.names) for test in rests_on.proving)
-        command = TestCommand(command=check.command, cwd=check.cwd)
+        command = TestCommand(command=check.command, cwd=check.cwd, network=check.network)
         proving = proving_functions(earlier, (command,), split.judges)
         request = self._context.sandbox_request()
         runs: list[Evidence] = []
@@ -171,31 +186,63 @@ class AlteredChecks:
         self._untried = frozenset(inverted.untried)
         return outcomes
 
-    def _raising(self) -> dict[str, ControlOutcome]:
+    def _raising(self, inverted: Mapping[str, ControlOutcome]) -> dict[str, ControlOutcome]:
         """The commands without a report that prove something, with raising functions in the work."""
-        verdicts = self._judged.verdicts
-        silent = tuple(
-            check for check in self._checks if verdicts[check.id].proves and verdicts[check.id].grade is Grade.COMMAND
-        )
+        silent, files = self._silent(), raising_files(self._judged.code)
+        if not silent or not files:
+            return {}
+        passing: dict[Alteration, frozenset[str]] = {}
+
+        def passes(check: Check, alteration: Alteration) -> bool:
+            # All commands run together, and only if one of them needs the run.
+            if alteration not in passing:
+                finished = self._run(silent, _RAISING, AlteredFiles(files, alteration, self._hidden()))
+                self._raising_run = self._raising_run or finished.evidence.run_id
+                passing[alteration] = _passing(finished, silent)
+            return check.id in passing[alteration]
+
+        return {
+            check.id: outcome_of_raising(
+                partial(passes, check),
+                can_fail=inverted[check.id] is ControlOutcome.FAILED,
+                expects_failure=expects_failure(check.command),
+            )
+            for check in silent
+        }
+
+    def _text(
+        self, inverted: Mapping[str, ControlOutcome], raising: Mapping[str, AlteredCheck]
+    ) -> dict[str, AlteredCheck]:
+        """The commands without a report that prove something, with altered text of the work."""
+        silent = tuple(check for check in self._silent() if inverted[check.id] is not ControlOutcome.PASSED)
         if not silent:
             return {}
-        files = raising_files(self._judged.code)
-        if not files:
-            return {}
-        passed = self._passing(silent, files, restores=False)
-        # A check of data or documents does not need the functions: it passes with those of the base, too.
-        about_data = self._passing(passed, files, restores=True) if passed else ()
-        still_pass = [check for check in passed if check not in about_data]
-        outcomes = {check.id: ControlOutcome.FAILED for check in silent if check not in passed}
-        return outcomes | {check.id: ControlOutcome.PASSED for check in still_pass}
+        text = ChangedText(self._judged.code)
+        ran: dict[Alteration, Finished] = {}
 
-    def _passing(
-        self, checks: tuple[Check, ...], files: tuple[RaisingFile, ...], *, restores: bool
-    ) -> tuple[Check, ...]:
-        finished = self._run(checks, _RAISING, AlteredFiles(files, self._hidden(), restores=restores))
-        self._raising_run = self._raising_run or finished.evidence.run_id
-        results = {check.id: result_of_step(finished.evidence, check.id) for check in checks}
-        return tuple(check for check in checks if results[check.id].exited_with_0)
+        def passes(check: Check, alteration: Alteration) -> bool:
+            if alteration not in ran:
+                ran[alteration] = self._run(silent, _TEXT, AlteredFiles(text.files, alteration, self._hidden()))
+            return check.id in _passing(ran[alteration], silent)
+
+        outcomes = {}
+        for check in silent:
+            before = raising.get(check.id, AlteredCheck(ControlOutcome.UNALTERED))
+            # Without a result of raising functions there are none.
+            can_be_static = check.id not in raising and inverted[check.id] is ControlOutcome.UNALTERED
+            outcome = outcome_of_text(partial(passes, check), text, raising=before.outcome, can_be_static=can_be_static)
+            if outcome is not before.outcome:
+                is_silenced = outcome is ControlOutcome.SILENCED
+                decisive = ran[Alteration.WITHOUT_COMMENTS if is_silenced else Alteration.UNREADABLE]
+                outcomes[check.id] = AlteredCheck(outcome, decisive.evidence.run_id)
+        return outcomes
+
+    def _silent(self) -> tuple[Check, ...]:
+        """The commands without a report that prove something."""
+        verdicts = self._judged.verdicts
+        return tuple(
+            check for check in self._checks if verdicts[check.id].proves and verdicts[check.id].grade is Grade.COMMAND
+        )
 
     def _run(self, checks: tuple[Check, ...], name: str, observer: Observer, only: tuple[str, ...] = ()) -> Finished:
         work = with_work(self._context.sandbox_request(), self._judged.tree, self._judged.progress)
@@ -220,3 +267,9 @@ class AlteredChecks:
 
     def _hidden(self) -> Hidden:
         return Hidden(hidden_folder(self._context, self._workflow.slug), self._checks)
+
+
+def _passing(finished: Finished, checks: tuple[Check, ...]) -> frozenset[str]:
+    """The checks that exited with 0."""
+    results = {check.id: result_of_step(finished.evidence, check.id) for check in checks}
+    return frozenset(name for name, result in results.items() if result.exited_with_0)

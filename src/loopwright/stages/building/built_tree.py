@@ -44,11 +44,14 @@ class BuiltTree(Observer):
         self.rewritten = {path: self.rewritten.get(path, "") for path in unusual}
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """Note code that could deceive a judge, then prepare the hidden checks."""
+        """Note code that could deceive a judge."""
         repo = sandbox.place.repo
         self._digests = {path: digest_of_judge(repo, path, Judges(())) or "" for path in self._flagged}
-        self._hidden.before_steps(sandbox)
         self._left.before_steps(sandbox)
+
+    def before_step(self, sandbox: Sandbox, step: str) -> None:
+        """Prepare a hidden check."""
+        self._hidden.before_step(sandbox, step)
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """Find files that a check changed: later checks ran on another project."""
@@ -56,9 +59,10 @@ class BuiltTree(Observer):
         if not isinstance(recorder, GitRecorder):
             return None
         self._left.after_steps(sandbox)
-        self.rewritten |= dict.fromkeys(self._left.paths, "")
-        staged = recorder.stage()
         ours = set(self._hidden.names())
+        left = (path for path in self._left.paths if not any(f"{name}/".startswith(f"{path}/") for name in ours))
+        self.rewritten |= dict.fromkeys(left, "")
+        staged = recorder.stage()
         for path, is_new in recorder.changes_by_path().items():
             if path not in ours and not is_new:
                 self.rewritten[path] = digest_of_judge(sandbox.place.repo, path, Judges(())) or ""

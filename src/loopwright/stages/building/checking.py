@@ -8,10 +8,12 @@ from pathlib import Path
 
 from loopwright.errors import Interrupted, WorkflowRefused
 from loopwright.evidence.store import RunOrigin
+from loopwright.judging.verdict import CommandVerdict, Problem
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_tree
 from loopwright.kernel.process import Cancellation
+from loopwright.loop.work_verdict import problem_sentences
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.request import Finished, Observer, RunRequest
 from loopwright.runner.run_plan import run_plan
@@ -20,6 +22,7 @@ from loopwright.stages.context import Context
 from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import CheckRun
 
+_MOST_OUTPUT = 1500
 _FAILS_THE_RUN = ("STEP_FAILED",)
 
 
@@ -87,8 +90,8 @@ def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:
 
 
 def steps_of(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
-    """Each check as a step of a plan."""
-    for check in checks:
+    """Each check as a step of a plan; hidden checks last, because their files stay in the sandbox."""
+    for check in sorted(checks, key=lambda check: check.hidden):
         yield {
             "id": check.id,
             "action": f"check {check.id}",
@@ -112,15 +115,27 @@ def _require_that_it_ran(slug: str, finished: Finished) -> None:
 
 
 class Hidden(Observer):
-    """Copies the files of hidden checks into a sandbox without an agent, for the time of the checks."""
+    """Copies the files of hidden checks into a sandbox without an agent, when the first hidden check begins.
+
+    Agents read what the other checks print, and the work could print files that it finds.
+    """
 
     def __init__(self, source: Path, checks: tuple[Check, ...]) -> None:
         self._source = source
-        self._needed = any(check.hidden for check in checks)
+        self._hidden = frozenset(check.id for check in checks if check.hidden)
 
     def before_steps(self, sandbox: Sandbox) -> None:
+        """Nothing is copied yet."""
+        del sandbox
+
+    def before_step(self, sandbox: Sandbox, step: str) -> None:
+        """Copy the files for a hidden check."""
+        if step in self._hidden:
+            self.place_files(sandbox)
+
+    def place_files(self, sandbox: Sandbox) -> None:
         """Copy the files; they replace files of the same name from the work."""
-        if not self._needed or not self._source.is_dir():
+        if not self._hidden or not self._source.is_dir():
             return
         repo = sandbox.place.repo
         for name in self.names():
@@ -139,7 +154,7 @@ class Hidden(Observer):
 
     def names(self) -> tuple[str, ...]:
         """The paths of the files in the project."""
-        if not self._needed:
+        if not self._hidden:
             return ()
         files = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
         return tuple(sorted(str(path.relative_to(self._source)) for path in files))
@@ -154,3 +169,20 @@ def _clear_the_way(top: Path, target: Path) -> None:
         remove_tree(target)
     else:
         target.unlink(missing_ok=True)
+
+
+def failure_of(finished: Finished, behavior: str, check: Check, verdict: CommandVerdict, passes_because: str) -> str:
+    """Why a check does not accept the work; for a hidden check only the behaviour that it tests.
+
+    `passes_because` says why a check that proves nothing passes; empty for other checks.
+    """
+    if passes_because:
+        return (
+            f"a check that you are not shown passes whatever it expects: {behavior}" if check.hidden else passes_because
+        )
+    if check.hidden:
+        return f"a check that you are not shown fails: {behavior}"
+    # The output of a failed command speaks for itself.
+    named = () if Problem.COMMAND_FAILED in verdict.problems else problem_sentences(verdict)
+    said = "\n".join((*named, end_of_output(finished, check, _MOST_OUTPUT)))
+    return f"`{check.command}` failed: {said}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import msgspec
 
-from loopwright.evidence.known_results import REPEATS, key_on_tree, recall, repeated_key
+from loopwright.evidence.known_results import key_on_tree, known_runs, recall, repeated_key
+from loopwright.evidence.model import Evidence
+from loopwright.judging.flaky import REPEATS
 from loopwright.judging.runners.trials import Trial, choose
 from loopwright.judging.verdict import FAILED, TreeResult
 from loopwright.kernel.process import Cancellation
@@ -19,12 +22,19 @@ from loopwright.sandbox.open import project_tree
 from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.building.checking import Hidden, check_runs, end_of_output, hidden_folder, run_checks
 from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
+from loopwright.wording.catalogue import few
 from loopwright.workflow import events as e
 from loopwright.workflow.model import Control, Workflow
 from loopwright.workflow.slices import Check
 from loopwright.workflow.store import Snapshot
 
 _MOST_OUTPUT = 1500
+# What pytest, unittest, jest, mocha, vitest and go say if they find no test.
+_NO_TEST = re.compile(
+    r"no tests ran|file or directory not found|no tests? (?:files )?found|ran 0 tests|no test files"
+    r"|no tests to run|0 passing|^[= ]*\d+ deselected in",
+    re.IGNORECASE | re.MULTILINE,
+)
 # A run on the base, and the reporters that each check went without.
 Settled = tuple[Finished, dict[str, frozenset[str]]]
 
@@ -55,18 +65,32 @@ def run_on_base(
     head = repository.head if repository is not None else None
     base = ControlBase(now, head.commit if head is not None else None, tree)
     controls = _controls(ChecksOnBase(context, slug, slices.checks, base, cancellation, tell).settle(), slices.checks)
+    if silent := tuple(name for name, control in controls.items() if control.finds_no_test):
+        tell(f"these checks fail on the base only because they find no test there: {few(silent)}")
     is_known = all(known.get(check.id) == controls[check.id] for check in slices.checks)
     return tree, {} if is_known else controls
 
 
 def _controls(settled: Settled, checks: tuple[Check, ...]) -> dict[str, Control]:
     finished, without = settled
+    known = {check.id: check for check in checks}
     return {
         name: Control(
-            digest=run.digest, tree=run.tree, passed=run.passed, run_id=run.run_id, without=tuple(sorted(without[name]))
+            digest=run.digest,
+            tree=run.tree,
+            passed=run.passed,
+            run_id=run.run_id,
+            without=tuple(sorted(without[name])),
+            finds_no_test=not run.passed and _finds_no_test(finished, known[name]),
         )
         for name, run in check_runs(finished, checks).items()
     }
+
+
+def _finds_no_test(finished: Finished, check: Check) -> bool:
+    """Whether the output says that a test runner found no test, or not the file that the check names."""
+    has_tests = result_of_step(finished.evidence, check.id).tests
+    return not has_tests and bool(_NO_TEST.search(end_of_output(finished, check, _MOST_OUTPUT)))
 
 
 class ControlBase(msgspec.Struct, frozen=True):
@@ -117,10 +141,8 @@ class ChecksOnBase:
         depends_on = self._dependencies(without)
         if again is not None:
             depends_on = repeated_key(depends_on, again)
-        exact = (True,) if isinstance(base.sandbox, RecordedRequest) else (True, False)
-        keys = tuple(key_on_tree(depends_on, base.commit, base.tree, is_exact=is_exact) for is_exact in exact)
         store = context.store
-        known = recall(store, keys, context.clock(), tuple(check.id for check in checks))
+        known = recall(store, self._keys(depends_on), context.clock(), tuple(check.id for check in checks))
         if known is not None:
             return Finished(known, store.folder(known.run_id), None, None)
         self._tell(f"checks to run on the base: {len(checks)}; what passes there proves nothing")
@@ -129,6 +151,16 @@ class ChecksOnBase:
             context, self._slug, checks, name=name, sandbox=base.sandbox, cancellation=self._cancellation,
             observer=_reports(context, self._hidden, without), depends_on=depends_on,
         )  # fmt: skip
+
+    def known(self, without: dict[str, frozenset[str]]) -> tuple[Evidence, ...]:
+        """All runs of these checks on this base that count, newest first."""
+        context, ids = self._context, tuple(check.id for check in self._checks)
+        return known_runs(context.store, self._keys(self._dependencies(without)), context.clock(), ids)
+
+    def _keys(self, depends_on: str) -> tuple[str, ...]:
+        base = self._base
+        exact = (True,) if isinstance(base.sandbox, RecordedRequest) else (True, False)
+        return tuple(key_on_tree(depends_on, base.commit, base.tree, is_exact=is_exact) for is_exact in exact)
 
     def _dependencies(self, without: dict[str, frozenset[str]]) -> str:
         context = self._context
@@ -188,19 +220,3 @@ def base_results(
         with workflows_of(context).changing(workflow.slug) as opened:
             opened.apply(e.ChecksControlled(controls=controls), "tool")
     return {check.id: result_of_step(settled[0].evidence, check.id) for check in checks}
-
-
-def repeated_on_base(
-    context: Context,
-    workflow: Workflow,
-    checks: tuple[Check, ...],
-    base: ControlBase,
-    results: Mapping[str, TreeResult],
-    cancellation: Cancellation,
-) -> dict[str, tuple[TreeResult, ...]]:
-    """All runs of each of these checks on the base; `results` are those of the run that counts."""
-    without = {check.id: frozenset(workflow.controls[check.id].without or ()) for check in checks}
-    again = ChecksOnBase(context, workflow.slug, checks, base, cancellation).again(without)
-    return {
-        check.id: (results[check.id], *(result_of_step(run.evidence, check.id) for run in again)) for check in checks
-    }

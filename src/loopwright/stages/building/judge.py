@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import takewhile
 from typing import Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from loopwright.errors import Interrupted
-from loopwright.evidence.known_results import REPEATS
 from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.flaky import REPEATS, without
+from loopwright.judging.process_state import confirmed
+from loopwright.judging.protected_verdict import needs_changed_tests
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
-from loopwright.judging.same_tests import old_name, with_new_names
+from loopwright.judging.same_tests import old_name
 from loopwright.judging.verdict import (
     CommandResults,
-    CommandVerdict,
-    Problem,
     TreeResult,
+    best_of,
     doubtful_tests,
     failing_each_time,
-    flaky_tests,
-    judge_command,
-    judge_with_protected,
-    may_be_flaky,
     names_a_file,
     passing_alone,
     rests_on_new_tests,
-    unstable_tests,
 )
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import raising_files, unreached
@@ -38,38 +33,40 @@ from loopwright.loop.port import RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, control_trees, split_work
-from loopwright.loop.test_runs import WITHOUT_DOUBTFUL, can_select, reported, result_of_step
-from loopwright.loop.work_verdict import WorkVerdict, problem_sentences
+from loopwright.loop.test_runs import CHANGED_TESTS, WITHOUT_DOUBTFUL, can_select, reported, result_of_step
+from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
 from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
 from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, end_of_output, hidden_folder, run_checks, steps_of
+from loopwright.stages.building.checking import Hidden, failure_of, hidden_folder, run_checks, steps_of
 from loopwright.stages.building.controls import (
     ControlBase,
     base_results,
-    repeated_on_base,
     reporters_left_out,
     reporting,
 )
+from loopwright.stages.building.flaky_checks import FlakyChecks
 from loopwright.stages.building.judged import (
     MOST_NAMES,
     JudgedChecks,
     JudgedWork,
     Verdicts,
+    by_check,
+    merged,
     recorded_checks,
     recorded_protected,
     recorded_tests,
+    verdicts_of,
+    with_changes,
+    with_names,
 )
 from loopwright.stages.building.judging_runs import JudgingRuns
 from loopwright.stages.context import Context, loops_of, workflows_of
-from loopwright.wording.catalogue import few
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.scope_of_plan import scope_of_slices
-from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import RULES, Verification
 
-_MOST_OUTPUT = 1500
 _AGAIN, _NEW_TESTS = "validate-again", "new-tests-on-base"
 _NEW_ALONE = "new-tests"
 _NOTHING_TO_RUN: dict[str, object] = {"id": "no-checks", "action": "a person signs", "commands": ["true"]}
@@ -137,15 +134,17 @@ class CheckJudging:
             return judged
         # The project's tests run if the checks pass, even if a control failed: a person may accept that.
         altered = self._altered(split, checks)
-        return msgspec.structs.replace(judged, altered=altered, tests=test_project(split, self._ran))
+        return replace(judged, altered=altered, tests=test_project(split, self._ran))
 
     def _plain_checks(self) -> tuple[RanCheck, ...]:
-        """The first checks that run as a test command of the project runs; none if hidden files are in the tree."""
+        """The checks, if they run as test commands of the project run; none if hidden files are in the tree."""
         if self._hidden.names():
             return ()
         without = reporters_left_out(self._workflow)
-        plain = takewhile(lambda check: not check.network, self._slices.checks)
-        return tuple(RanCheck(check.command, check.cwd, without.get(check.id, FALLBACKS)) for check in plain)
+        return tuple(
+            RanCheck(check.command, check.cwd, check.network, without.get(check.id, FALLBACKS))
+            for check in self._slices.checks
+        )
 
     def _split(self, *, sign_doubtful: bool) -> SplitWork | None:
         """The work by the scope of the plan; None if nothing changed."""
@@ -182,47 +181,71 @@ class CheckJudging:
             )
             for check in self._slices.checks
         }
-        results = _with_names(results, split)
+        results, flaky = with_names(results, split), self._flaky_checks(base, split)
+
+        def repeated(results: dict[str, CommandResults]) -> dict[str, CommandResults]:
+            if flaky is None or split is None:
+                return results
+            tree = split.without_new_tests or split.verified
+            return flaky.with_repeats(results, lambda: on(tree, _AGAIN, self._hidden).evidence)
+
+        results = repeated(flaky.with_known(results) if flaky is not None else results)
         # Work that is refused without these runs needs them only if a person is to look at its protected changes.
-        is_accepted = all(verdict.accepts for verdict in _each(results).values())
+        is_accepted = all(verdict.accepts for verdict in verdicts_of(results).values())
         if split is not None and (is_accepted or split.protected):
-            results = self._with_new_tests(results, on, split, can_select=can_select(verified.evidence))
-        results = _with_names(self._with_repeats(results, base, on, split), split)
+            results = repeated(self._with_new_tests(results, on, split, can_select=can_select(verified.evidence)))
+        if flaky is not None:
+            self._runs.count_again(flaky.run_ids_behind(results))
         if split is not None and split.signed:
-            verdicts = _with_changes(results, verified, split.signed_files)
-            return self._with_doubtful(JudgedChecks(verified=verified, verdicts=verdicts), split, base, on)
-        judged = JudgedChecks(verified=verified, verdicts=_each(results))
+            verdicts = with_changes(self._with_changed_tests(results, verified, on, split), verified, split)
+            return self._with_doubts(JudgedChecks(verified=verified, verdicts=verdicts), split, base, results, on)
+        judged = JudgedChecks(verified=verified, verdicts=verdicts_of(results))
         if split is None:
             return judged
         if split.protected:
-            whole = on(split.whole, "with-protected-changes", self._hidden)
-            with_protected = _with_changes(results, whole, split.protected_files)
-            judged = msgspec.structs.replace(judged, whole=whole, with_protected=with_protected)
-        return self._with_doubtful(judged, split, base, on)
+            judged = self._with_protected(judged, split, results, on)
+        return self._with_doubts(judged, split, base, results, on)
 
-    def _with_doubtful(
-        self, judged: JudgedChecks, split: SplitWork, base: Mapping[str, TreeResult], on: RunOnTree
+    def _with_protected(
+        self, judged: JudgedChecks, split: SplitWork, results: dict[str, CommandResults], on: RunOnTree
     ) -> JudgedChecks:
-        """The same with the tests that pass only with the doubtful changes."""
-        finished, tree = judged.verified, split.without_doubtful
+        """The same with the verdicts on the work with its changes to protected files."""
+        whole = on(split.whole, "with-protected-changes", self._hidden)
+        shown = self._with_changed_tests(results, whole, on, split)
+        on_base = merged(result.changed_on_base for result in shown.values())
+        return replace(judged, whole=whole, with_protected=with_changes(shown, whole, split), changed_on_base=on_base)
+
+    def _with_doubts(
+        self,
+        judged: JudgedChecks,
+        split: SplitWork,
+        base: Mapping[str, TreeResult],
+        results: Mapping[str, CommandResults],
+        on: RunOnTree,
+    ) -> JudgedChecks:
+        """The same with the tests that pass only with the doubtful changes, and what only the work changes."""
+        finished, reduced, earlier = judged.verified, split.without_doubtful, split.without_new_tests or split.verified
         if judged.passes_only_with and judged.whole is not None:
-            finished, tree = judged.whole, split.whole_without_doubtful
-        if tree is None or not judged.passes:
+            finished, reduced, earlier = judged.whole, split.whole_without_doubtful, split.whole
+        if not judged.passes:
             return judged
 
-        def run_without() -> dict[str, TreeResult]:
-            evidence = on(tree, WITHOUT_DOUBTFUL, self._hidden).evidence
-            return {name: result_of_step(evidence, name) for name in base}
+        def run(tree: Tree, name: str) -> dict[str, TreeResult]:
+            return by_check(on(tree, name, self._hidden), base)
 
-        work = {name: result_of_step(finished.evidence, name) for name in base}
+        work = by_check(finished, base)
+        runs = (work, {name: result.work for name, result in results.items()})
+        judged = replace(judged, changed_state=confirmed(base, runs, lambda: run(earlier, _AGAIN)))
+        if reduced is None:
+            return judged
         tests = doubtful_tests(
             base,
-            work,
-            run_without,
+            {name: without(result, results[name].flaky) for name, result in work.items()},
+            lambda: run(reduced, WITHOUT_DOUBTFUL),
             lambda test: old_name(test, split.names),
             counts_silent=bool(split.same_tests),
         )
-        return msgspec.structs.replace(judged, doubtful_tests=tests)
+        return replace(judged, doubtful_tests=tests)
 
     def _with_new_tests(
         self, results: dict[str, CommandResults], on: RunOnTree, split: SplitWork, *, can_select: bool
@@ -239,9 +262,9 @@ class CheckJudging:
             only = ()
             on_base = on(with_tests, _NEW_TESTS, self._hidden)
         # What the checks refuse on the tree that is delivered, no other tree can mend.
-        refused = {name for name, verdict in _each(results).items() if not verdict.accepts}
+        refused = {name for name, verdict in verdicts_of(results).items() if not verdict.accepts}
         results = {
-            name: msgspec.structs.replace(
+            name: replace(
                 result,
                 names_new_tests=any(names_a_file(commands[name], path) for path in split.new_tests),
                 work=result.work if name in refused else result_of_step(earlier.evidence, name),
@@ -249,7 +272,7 @@ class CheckJudging:
             )
             for name, result in results.items()
         }
-        verdicts = _each(results)
+        verdicts = verdicts_of(results)
         doubtful = [name for name, result in results.items() if rests_on_new_tests(result, verdicts[name])]
         repeats = REPEATS if doubtful else 0
         again = [on(with_tests, _NEW_TESTS, self._hidden, only).evidence for _ in range(repeats)]
@@ -263,32 +286,27 @@ class CheckJudging:
         alone = on(split.verified, _NEW_ALONE, self._hidden, only).evidence
         return results | {name: passing_alone(results[name], result_of_step(alone, name)) for name in doubtful}
 
-    def _with_repeats(
-        self,
-        results: dict[str, CommandResults],
-        known: Mapping[str, TreeResult],
-        on: RunOnTree,
-        split: SplitWork | None,
+    def _flaky_checks(self, base: Mapping[str, TreeResult], split: SplitWork | None) -> FlakyChecks | None:
+        now = self._base()
+        if now is None or split is None:
+            return None
+        return FlakyChecks(self._context, self._slug, self._slices.checks, now, base, split.names, self._cancellation)
+
+    def _with_changed_tests(
+        self, results: dict[str, CommandResults], finished: Finished, on: RunOnTree, split: SplitWork
     ) -> dict[str, CommandResults]:
-        """The results with the tests that are flaky on the base, and more runs on the work if these fail there."""
-        verdicts, base = _each(results), self._base()
-        checks = tuple(check for check in self._slices.checks if may_be_flaky(results[check.id], verdicts[check.id]))
-        if not checks or base is None or split is None:
+        """The results with runs of the changed tests on the source of the base, if such a test is new by name."""
+        tree, files = split.base_with_changed_tests, frozenset(file.path for file in split.test_files)
+        whole = by_check(finished, results)
+        needed = {name for name, result in results.items() if needs_changed_tests(result, whole[name], files)}
+        if tree is None or not needed:
             return results
-        # The controls may be newer than the workflow that this validation began with.
-        workflow = workflows_of(self._context).snapshot(self._slug).workflow
-        runs = repeated_on_base(self._context, workflow, checks, base, known, self._cancellation)
-        self._runs.count_again(tuple(result.run_id for on_base in runs.values() for result in on_base if result.run_id))
-        results = results | {
-            name: msgspec.structs.replace(results[name], flaky=flaky_tests(on_base), unstable=unstable_tests(on_base))
-            for name, on_base in runs.items()
-        }
-        fail = {name for name in runs if verdicts[name].fails(results[name].flaky)}
-        tree = split.verified if split.without_new_tests is None else split.without_new_tests
-        again = [on(tree, _AGAIN, self._hidden).evidence for _ in range(REPEATS if fail else 0)]
-        repeated = {name: tuple(result_of_step(evidence, name) for evidence in again) for name in fail}
-        return results | {
-            name: msgspec.structs.replace(results[name], repeated=repeated.get(name, ())) for name in runs
+        runs = [by_check(on(tree, CHANGED_TESTS, self._hidden), results) for _ in range(1 + REPEATS)]
+        return {
+            name: replace(result, changed_on_base=best_of(runs[0][name], (run[name] for run in runs[1:])))
+            if name in needed
+            else result
+            for name, result in results.items()
         }
 
     def _base(self) -> ControlBase | None:
@@ -326,6 +344,8 @@ class CheckJudging:
         for name, verdict in (judged.with_protected if is_whole else judged.verdicts).items():
             for tree, part in [(split.whole, verdict)] if is_whole else control_trees(split, verdict):
                 by_tree.setdefault(tree.tree, (tree, {}))[1][name] = part
+        for name in judged.proven_only_with:
+            by_tree.setdefault(split.whole.tree, (split.whole, {}))[1][name] = judged.with_protected[name]
         outcomes: dict[str, list[AlteredCheck]] = {}
         for tree, verdicts in by_tree.values():
             of_tree = JudgedTree(
@@ -360,14 +380,17 @@ class CheckJudging:
             patch_sha256=split.verified.patch_sha256 if split is not None else "",
             files=split.allowed_files if split is not None else (),
             checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts),
-            judges=work.seen.judges,
+            judges=work.judges,
             immune=tuple(work.immune),
             immune_runs=work.immune,
+            silenced=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.SILENCED),
             moved={name: check.moved for name, check in altered.items() if check.moved},
             unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),
             tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
             protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
-            flags=tuple(map(str, split.flags)) if split is not None else (),
+            flaky=work.flaky(frozenset(check.id for check in self._slices.checks if check.hidden)),
+            flags=work.flags,
+            changed_state=work.changed_state,
             is_empty=split is None or split.is_empty,
             unreached=self._unreached(split, tests) if split is not None else (),
             controls=self._runs.ids(self._ran.recalled),
@@ -394,40 +417,11 @@ class CheckJudging:
             for check in piece.checks:
                 step, verdict = steps.get(check.id), verdicts[check.id]
                 passed = verdict.accepts and check.id not in work.immune
-                moved = work.altered[check.id].moved if check.id in work.altered else ()
-                message = "" if passed else _failure(judged.verified, piece.behavior, check, verdict, moved)
+                altered = work.altered.get(check.id)
+                because = altered.why_it_passes(check.id) if altered is not None and altered.proves_nothing else ""
+                message = "" if passed else failure_of(judged.verified, piece.behavior, check, verdict, because)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
-                results.append(TestResult(check.id, piece.id, "passed" if passed else "failed", duration_ms, message))
+                # Agents read these names.
+                name = f"hidden check {piece.checks.index(check) + 1}" if check.hidden else check.id
+                results.append(TestResult(name, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
-
-
-def _each(results: Mapping[str, CommandResults]) -> Verdicts:
-    return {name: judge_command(result) for name, result in results.items()}
-
-
-def _with_names(results: dict[str, CommandResults], split: SplitWork | None) -> dict[str, CommandResults]:
-    """The results with the names that moved tests have in the work."""
-    names = split.names if split is not None else {}
-    return {name: with_new_names(result, names) for name, result in results.items()}
-
-
-def _with_changes(results: Mapping[str, CommandResults], finished: Finished, files: frozenset[str]) -> Verdicts:
-    """The verdicts on a tree with changes to protected files. A person looks at tests that the changes remove."""
-    return {
-        name: judge_with_protected(result, result_of_step(finished.evidence, name), files)
-        for name, result in results.items()
-    }
-
-
-def _failure(finished: Finished, behavior: str, check: Check, verdict: CommandVerdict, moved: tuple[str, ...]) -> str:
-    """Why a check does not accept the work; for a hidden check only the behaviour that it tests."""
-    if moved:
-        return f"{check.id} passes only because you changed, in the source, what its tests expect: {few(moved)}"
-    if verdict.accepts:
-        return f"{check.id} passes also when its own tests are made to fail, or your changed functions raise"
-    if check.hidden:
-        return f"a check that you are not shown fails: {behavior}"
-    # The output of a failed command speaks for itself.
-    named = () if Problem.COMMAND_FAILED in verdict.problems else problem_sentences(verdict)
-    said = "\n".join((*named, end_of_output(finished, check, _MOST_OUTPUT)))
-    return f"`{check.command}` failed: {said}"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Completed, Created, Failed, Held, Loop
+from loopwright.loop.task_standing import standing_of
 from loopwright.stages.context import Context, documents_of, loops_of, workflows_of
 from loopwright.workflow import audit
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Family
-from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER
 from loopwright.workflow.model import Building, Decision, Transition, Workflow
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
-from loopwright.workflow.verification import Verification
+from loopwright.workflow.test_sentences import tests_sentence
 
 
 def settle_build(context: Context, slug: str, loop_id: str) -> Workflow:
@@ -79,19 +79,21 @@ def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, i
     checks = verified.checks if verified is not None else {}
     sections = {
         "Changes": "\n".join(f"- {path}" for path in (verified.files if verified is not None else ())),
-        "Checkpoint Log": "\n".join(f"- {task.id} {task.status}: {task.description[:200]}" for task in loop.tasks),
+        "Checkpoint Log": "\n".join(
+            f"- {task.id} {standing_of(loop, task)}: {task.description[:200]}" for task in loop.tasks
+        ),
         "Execution Evidence": f"loop {loop.loop_id}, tree {verified.tree if verified is not None else 'none'}",
         "Verification Evidence": "\n".join(
             f"- {name}: run {run.run_id}, exit {run.exit_code}, tree {run.tree[:12]}" for name, run in checks.items()
         ),
-        "Limitations": _limitations(loop, verified, facts),
+        "Limitations": _limitations(loop, workflow, facts),
     }
     return record.write_record(workflow.slug, values, sections, documents_of(context))
 
 
-def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
+def _limitations(loop: Loop, workflow: Workflow, facts: Facts) -> str:
     """What is missing from the build, and what the project's own tests say."""
-    return f"{_unfinished(loop)}\n\n{tests_sentence(verified, facts.gates)}".strip()
+    return f"{_unfinished(loop)}\n\n{tests_sentence(workflow, facts.gates)}".strip()
 
 
 def _unfinished(loop: Loop) -> str:

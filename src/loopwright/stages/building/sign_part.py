@@ -21,9 +21,9 @@ from loopwright.workflow.verification import Verification
 
 def judge_part(context: Context, workflow: Workflow, pattern: str, cancellation: Cancellation) -> Verification:
     """Run the checks on the work with the protected changes that fit the pattern; `WorkflowRefused` if they fail."""
-    verified, at = workflow.verification, workflow.at
+    verified, at = workflow.judged, workflow.at
     protected = verified.protected if verified is not None else None
-    if verified is None or protected is None or protected.decision != "open":
+    if verified is None or protected is None:
         raise WorkflowRefused.see_status(workflow.slug, "nothing_to_sign", "no protected changes wait for a signature")
     kept = tuple(path for path in protected.files if matches(path, (pattern, f"{pattern.rstrip('/')}/**")))
     if not kept:

@@ -28,7 +28,7 @@ from loopwright.stages.reviewing.reviewers import (
 )
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.build_gate import tests_sentence, unreached_sentence
+from loopwright.workflow.build_gate import flaky_tests_sentence, unreached_sentence
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
@@ -37,6 +37,7 @@ from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Opened, Snapshot
+from loopwright.workflow.test_sentences import tests_sentence
 from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
@@ -70,8 +71,8 @@ def review_change(
     objections = list(objections_to(context, snapshot, session.request))
     risk = risk_of(context, verified, session.work.patch)
     judgment = _judge(session, risk, objections, is_named=bool(request.reviewer))
-    rest = tests_sentence(verified, snapshot.facts.gates)
-    found = (*filter(None, [unreached_sentence(verified)]), *verified.flags)
+    rest = tests_sentence(snapshot.workflow, snapshot.facts.gates)
+    found = (*filter(None, [unreached_sentence(verified), flaky_tests_sentence(verified)]), *verified.flags)
     notes = (*judgment.notes, rest, *found, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:

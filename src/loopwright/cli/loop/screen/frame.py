@@ -12,13 +12,21 @@ from loopwright.cli.loop.screen.surface import Row, Span
 from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
-from loopwright.loop.projection import progress_of, status_of
+from loopwright.loop.projection import status_of
 from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
+from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, standing_of, worked_on_tasks
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
 _LEAST_FOR_ARROWS = 4
-_TASK_COLORS = {"pending": "dim", "in_progress": "cyan", "completed": "green", "failed": "red"}
+_TASK_COLORS = {
+    TaskStanding.PENDING: "dim",
+    TaskStanding.IN_PROGRESS: "cyan",
+    TaskStanding.UNTESTED: "cyan",
+    TaskStanding.TESTS_FAIL: "red",
+    TaskStanding.DONE: "green",
+    TaskStanding.FAILED: "red",
+}
 _JUDGED = {
     "pending": ("·", "dim"),
     "confirmed": ("✓", "green"),
@@ -106,7 +114,7 @@ def shares(sections: list[FrameSection], room: int) -> list[int]:
 def _head(seen: Seen, columns: int) -> list[Row]:
     loop = seen.loop
     status = status_of(loop.phase)
-    overall = progress_of(loop).overall
+    overall = percent_done(loop)
     cells = _BAR if columns >= _WIDE else _BAR // 2
     full = round(cells * overall / 100)
     iteration = translate(f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  ")
@@ -223,13 +231,15 @@ def _since(seen: Seen) -> str:
 
 def _sections(view: LoopView, screen: ScreenState) -> list[FrameSection]:
     loop = view.seen.loop
-    done = sum(task.status == "completed" for task in loop.tasks)
+    title = f"tasks: {done_tasks(loop)} of {len(loop.tasks)} done"
+    if worked := worked_on_tasks(loop):
+        title += f", {worked} worked on"
     hypotheses = loop.debug.hypotheses
     log = view.log_name or "log"
     if screen.scroll:
         log += f", lines below: {screen.scroll}"
     return [
-        FrameSection(f"tasks: {done} of {len(loop.tasks)} done", len(loop.tasks), lambda count: _tasks(loop, count)),
+        FrameSection(title, len(loop.tasks), lambda count: _tasks(loop, count)),
         FrameSection(
             f"debugging: {one_line(loop.debug.active_bug or '')}",
             len(hypotheses),
@@ -249,10 +259,12 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
     start = max(0, min(current - count // 2, len(loop.tasks) - count))
     rows: list[Row] = []
     for task in loop.tasks[start : start + count]:
-        style = _TASK_COLORS[task.status]
-        weight = "bold" if task.status == "in_progress" else "dim" if task.status == "completed" else ""
+        standing = standing_of(loop, task)
+        style = _TASK_COLORS[standing]
+        weight = "bold" if task.status == "in_progress" else "dim" if standing is TaskStanding.DONE else ""
         text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_text(task, catalogue()))}"
-        rows.append((Span(f"  {MARKS[task.status]}", style), Span(text, weight)))
+        note = f" ({translate(standing.note)})" if standing.note else ""
+        rows.append((Span(f"  {MARKS[standing]}", style), Span(f"{text}{note}", weight)))
     if count < _LEAST_FOR_ARROWS:
         return rows  # in few rows the current task matters more than the number of other tasks
     if start > 0:

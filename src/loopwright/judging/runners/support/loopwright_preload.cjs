@@ -4,8 +4,13 @@ const FOLDER = 'LOOPWRIGHT_REPORTS';
 
 if (process.env[FOLDER]) {
   try {
-    watchModules();
-    addVitestReporter();
+    if (process.env.NODE_TEST_CONTEXT) {
+      require('./loopwright_session.cjs').reportStateAtExit();
+    } else {
+      watchModules();
+      addVitestReporter();
+      require('./loopwright_state.cjs'); // now, before the product runs
+    }
   } catch {
     // The user's program goes on without a report.
   }

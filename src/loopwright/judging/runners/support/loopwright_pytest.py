@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 from loopwright_session import Session, is_selected, open_session
+from loopwright_state import watch
 
 _NO_TESTS = 5
-_SELECTED = "loopwright_selected"
+_SELECTED, _STATE = "loopwright_selected", "loopwright_state"
+# Now, because a conftest.py imports the project before the session starts.
+_CHANGED = watch()
+# Earlier versions call the parameter of a hook by another name.
+_NAMES_COLLECTED_PATHS = int(pytest.__version__.partition(".")[0]) >= 7
 _RUNS_ON = (0, 1, _NO_TESTS)  # exit codes of a session that went to its end: passed, failed, no tests
 
 
@@ -18,9 +23,11 @@ def pytest_sessionstart(session: Any) -> None:
     config = session.config
     if hasattr(config, "workerinput"):
         _select(config, config.workerinput.get(_SELECTED, []))
+        config.pluginmanager.register(_WorkerState(config), "loopwright-state")
     if hasattr(config, "workerinput") or getattr(config.option, "collectonly", False):
         return
-    report = open_session("pytest", pytest.__version__, str(getattr(config, "rootpath", None) or config.rootdir))
+    root = str(getattr(config, "rootpath", None) or config.rootdir)
+    report = open_session("pytest", pytest.__version__, root, _CHANGED)
     if report is not None:
         # Without this option one file that can't be imported hides the results of all other files.
         config.option.continue_on_collection_errors = True
@@ -32,10 +39,22 @@ def pytest_sessionstart(session: Any) -> None:
 
 def _select(config: Any, selected: list[str]) -> None:
     if selected:
-        config.pluginmanager.register(_Selector(selected), "loopwright-selector")
+        selector = _Selector if _NAMES_COLLECTED_PATHS else _OldSelector
+        config.pluginmanager.register(selector(selected), "loopwright-selector")
 
 
-class _Selector:
+class _WorkerState:
+    """Tells the controller of xdist what changed in a worker: the tests run there."""
+
+    def __init__(self, config: Any) -> None:
+        self._config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._config.workeroutput[_STATE] = _CHANGED()
+
+
+class _OldSelector:
     """Leaves out the tests of all files but these."""
 
     def __init__(self, selected: list[str]) -> None:
@@ -48,7 +67,7 @@ class _Selector:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
-        """Every file is collected: a fixture or a plugin of one file may change another."""
+        """A file that the command names is collected in any case."""
         others = [item for item in items if not is_selected(_path_of(item), self._selected)]
         if others:
             config.hook.pytest_deselected(items=others)
@@ -59,6 +78,17 @@ class _Selector:
         """The next command of a recipe runs, although this one had no selected test."""
         if int(exitstatus) == _NO_TESTS:
             session.exitstatus = 0
+
+
+class _Selector(_OldSelector):
+    """Does not even import the other files: in a large project that takes longer than the tests."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Any) -> bool | None:
+        """Modules of packages are imported with every test in them."""
+        path = str(collection_path).replace("\\", "/")
+        is_needed = path.endswith("/__init__.py") or is_selected(path, self._selected) or collection_path.is_dir()
+        return None if is_needed else True
 
 
 def _path_of(item: Any) -> str:
@@ -91,6 +121,11 @@ class _Recorder:
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
         self._interrupted = f"interrupted: {excinfo.value!r}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker of xdist ended."""
+        self._report.changed_elsewhere += getattr(node, "workeroutput", {}).get(_STATE) or []
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:

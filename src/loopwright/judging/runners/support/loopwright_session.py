@@ -1,4 +1,4 @@
-"""Writes the results of one test session as NDJSON: a start line, a line per test, an end line.
+"""Writes the results of one test session as NDJSON: a start line, a line per test, the changed state, an end line.
 
 Runs inside the user's test programs, also on old versions of Python, and never fails there. The folder for the reports
 is removed from the environment during a session: runners that a test starts are part of the test and report nothing.
@@ -9,8 +9,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
+from loopwright_state import MOST_NAMES
+
+# Lists what changed in the state of the process; None if that is not known.
+Changed = Callable[[], Any]
 FOLDER = "LOOPWRIGHT_REPORTS"
 SELECTION = "selection.json"
 LONGEST_TEXT = 20_000
@@ -19,8 +24,11 @@ LONGEST_TEXT = 20_000
 class Session:
     """One session of one runner in this process."""
 
-    def __init__(self, folder: str, runner: str, version: str, root: str) -> None:
+    def __init__(self, folder: str, runner: str, version: str, root: str, changed: Changed) -> None:
         self._folder = folder
+        self._changed = changed
+        # What changed in other processes of the session.
+        self.changed_elsewhere: list[str] = []
         self.selected = _selected_files(folder)
         self._process = os.getpid()
         self._path = os.path.join(folder, f"{runner}-{self._process}-{time.time_ns()}.ndjson")
@@ -34,6 +42,9 @@ class Session:
 
     def end(self, early: str) -> None:
         """Write the end line. `early` says why tests may be missing; else it is empty."""
+        changed = self._changed()
+        if changed is not None:
+            self._write({"kind": "state", "changed": sorted({*changed, *self.changed_elsewhere})[:MOST_NAMES]})
         self._write({"kind": "end", "early": early})
         os.environ[FOLDER] = self._folder
 
@@ -68,10 +79,12 @@ def is_selected(path: str, selected: list[str]) -> bool:
 
 
 def _clean(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_clean(part) for part in value]
     return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
 
 
-def open_session(runner: str, version: str, root: str) -> Session | None:
+def open_session(runner: str, version: str, root: str, changed: Changed) -> Session | None:
     """A session, if reports are requested and this process is not part of another session's test."""
     folder = os.environ.pop(FOLDER, None)
-    return Session(folder, runner, version, root) if folder else None
+    return Session(folder, runner, version, root, changed) if folder else None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from loopwright_session import Session, is_selected, open_session
+from loopwright_state import watch as watch_state
 
 _NOT_LOADED = "unittest.loader._FailedTest."
 
@@ -21,7 +22,9 @@ def watch(suite_module: Any) -> None:
 
     def run(self: Any, *args: Any, **options: Any) -> Any:
         result = args[0] if args else options.get("result")
-        session = open_session("unittest", platform.python_version(), "") if result is not None else None
+        session = None
+        if result is not None:
+            session = open_session("unittest", platform.python_version(), "", changed)
         if session is None:
             return call(self, *args, **options)
         if session.selected:
@@ -35,6 +38,12 @@ def watch(suite_module: Any) -> None:
         return value
 
     suite.__call__ = run
+    # Now, because the test loader imports the project before a suite runs. In pytest no suite is a session.
+    changed = watch_state() if "_pytest" not in sys.modules else _unknown
+
+
+def _unknown() -> None:
+    """What changed is not known."""
 
 
 def _leave_out(suite: Any, selected: list[str]) -> None:

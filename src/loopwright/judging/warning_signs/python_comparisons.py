@@ -1,14 +1,35 @@
-"""Equality that does not look at the other value: its objects are equal to every expectation."""
+"""Comparisons that the work decides by itself: its objects may be equal to every expectation."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 
 from loopwright.judging.syntax.python_source import dotted_name
 
+# A plain value that compares by rules of its own: a test that expects a plain value sees no difference.
+_PLAIN = frozenset({
+    "int", "float", "complex", "str", "bytes", "bytearray", "bool", "list", "tuple", "decimal.Decimal",
+    "fractions.Fraction", "datetime.datetime", "datetime.date", "datetime.timedelta",
+})  # fmt: skip
+_COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _EQUALITY = frozenset({"__eq__", "__ne__"})
 # Expectations are of these types. A question for the type is no look at the value.
 _PLAIN_TYPES = frozenset({"int", "float", "complex", "str", "bytes", "bool", "list", "tuple", "dict", "set", "object"})
+
+
+def compares_plain_values(node: ast.AST, origin: Callable[[ast.expr], str]) -> str:
+    """The plain type from which a class with comparisons of its own inherits; empty for every other node."""
+    if not isinstance(node, ast.ClassDef):
+        return ""
+    defined = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+    defined |= {name.id for part in node.body if isinstance(part, ast.Assign) for name in _names(part.targets)}
+    plain = next((name for base in node.bases if (name := origin(base)) in _PLAIN), "")
+    return plain if defined & _COMPARISONS else ""
+
+
+def _names(targets: list[ast.expr]) -> Iterator[ast.Name]:
+    return (target for target in targets if isinstance(target, ast.Name))
 
 
 def equals_everything(node: ast.AST) -> bool:

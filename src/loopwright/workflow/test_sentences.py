@@ -1,0 +1,111 @@
+"""What the project's tests say about a build, and what the work did to tests, in sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopwright.judging.kept_tests import still_pass
+from loopwright.wording.catalogue import few
+from loopwright.workflow.facts import Gates
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.verification import CheckRun, ProjectTests, ProtectedChanges, Verification
+
+_LOOKS = {
+    "added": "read it",
+    "changed": "compare the old version with the new one",
+    "deleted": "decide whether it may go",
+}
+
+
+def broken_sentence(tests: ProjectTests) -> str:
+    """Which project tests fail now, earlier and new ones, and which can no longer fail."""
+    at = len(tests.names) - min(tests.weakened, len(tests.names))
+    added, weakened = frozenset(tests.added), few(tests.names[at:], tests.weakened)
+    earlier = tuple(name for name in tests.names[:at] if name not in added)
+    failing = few(earlier, tests.broken - tests.weakened - len(added)) if earlier else ""
+    parts = (
+        f"project tests that passed before the work now fail (run {tests.run_id}): {failing}" if failing else "",
+        f"new tests of the work fail (run {tests.run_id}): {few(tests.added)}" if added else "",
+        f"project tests that could fail before the work now pass whatever they expect (run {tests.run_id}): {weakened}"
+        if weakened
+        else "",
+    )
+    return "; ".join(filter(None, parts))
+
+
+def tests_sentence(workflow: Workflow, gates: Gates) -> str:
+    """How the rest of the project was tested, in a sentence; empty before a verification."""
+    verified = workflow.verification
+    if verified is None:
+        return ""
+    tests, protected = verified.tests, verified.protected
+    if gates.is_untested and (tests is None or not tests.broken):
+        return "nothing checks the rest of the project: project.test_command is not set"
+    if tests is None:
+        return "the project's tests did not run on this work"
+    if not tests.base_judged:
+        return f"the project's tests did not come to their end before the work (run {tests.base_run_id})"
+    if tests.broken:
+        found = broken_sentence(tests)
+        if protected is not None and protected.decision == "open" and protected.outcome == "passes_only_with":
+            now = protected.tests
+            kept = _kept(now, "") if now is not None else "they pass"
+            return f"without the changes to protected files, {found}; with these changes, {kept}"
+        return found
+    if tests.is_unread:
+        return (
+            f"the project's tests failed before the work and fail now (run {tests.run_id}), and no report tells which"
+        )
+    if not tests.decides:
+        return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
+    broken = f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
+    return "; ".join(filter(None, (broken, _kept(tests, signer_of(workflow)))))
+
+
+def _kept(tests: ProjectTests, by: str) -> str:
+    return still_pass(tests.kept, tests.before, tests.deleted, tests.skipped, by)
+
+
+def signer_of(workflow: Workflow) -> str:
+    """Who signed the protected changes that are part of the work; empty without a signature."""
+    protected = workflow.verification.protected if workflow.verification is not None else None
+    if protected is None or protected.decision != "signed":
+        return ""
+    signed = (sign.by for sign in workflow.signatures if protected.is_signed_by(sign.what, sign.digest))
+    return next(signed, "")
+
+
+def changed_test_sentence(verified: Verification, protected: ProtectedChanges, path: str) -> dict[str, str]:
+    """What the work did to a test that the checks need changed: the facts of its blocker."""
+    did = protected.files[path]
+    lines = protected.test_changes.get(path, "")
+    failing = "; ".join(filter(None, (_failing_without(verified), lines)))
+    return {"did": did, "failing": failing, "look": _LOOKS[did]}
+
+
+def _failing_without(verified: Verification) -> str:
+    """What fails without the protected changes: checks, else tests of the project."""
+    failed = tuple(name for name, run in verified.checks.items() if not run.passed)
+    if failed:
+        return f"these checks fail: {few(failed)}"
+    tests = verified.tests
+    return f"these tests of the project fail: {few(tests.names, tests.broken)}" if tests is not None else "checks fail"
+
+
+def unproven_sentence(ids: str, runs: Iterable[CheckRun], failed_before: bool) -> str:
+    """Why the checks of slices prove nothing although they pass; `failed_before`: a check failed on the base."""
+    if idle := few(tuple(dict.fromkeys(test for run in runs for test in run.idle))):
+        return f"the new tests of {ids} pass without the work, too, so they prove nothing: {idle}"
+    if failed_before:
+        return f"no test in the checks of {ids} failed before the work and passes now; a missing test does not fail"
+    return f"no check of {ids} failed before the work and passes now"
+
+
+def vacuous_sentence(names: tuple[str, ...], verified: Verification) -> str:
+    """Why checks that failed before the work and pass now prove nothing."""
+    if all(name in verified.moved for name in names):
+        return f"checks that pass only because the work changed what their tests expect: {few(names)}"
+    return (
+        "checks that failed before the work, but pass now also if their tests expect something else or the changed "
+        f"functions raise: {few(names)}"
+    )

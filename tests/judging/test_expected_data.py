@@ -1,0 +1,110 @@
+"""Which data in the source is what tests expect, by the files that name it."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.judging.expected_data import expected_data
+from loopwright.judging.project_files import TESTS
+from loopwright.judging.scope import WorkScope
+
+SCOPE = WorkScope(source=("app/**", "src/**"), tests=TESTS, scripts=frozenset({"check.py"}))
+WANTED = {"app/wanted.txt": "hello Ann"}
+READS = {"tests/test_a.py": "wanted = Path('app/wanted.txt').read_text()"}
+
+
+def found(files, *changed):
+    def having(words):
+        words = tuple(words)
+        return {path: text.encode() for path, text in files.items() if any(word in text for word in words)}
+
+    return expected_data(changed, frozenset(files), SCOPE, having)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        READS,
+        {"tests/test_a.py": "wanted = (HERE.parent / 'app' / 'wanted.txt').read_text()"},
+        {"tests/test_a.py": "from tests.util import wanted", "tests/util.py": "open(f'{APP}/wanted.txt')"},
+        {"util.py": "Path('app/wanted.txt')", "tests/test_a.py": "from util import wanted"},
+        {"check.py": "open('app/wanted.txt')"},
+        {"app/hello_test.go": 'os.ReadFile("wanted.txt")'},
+        READS | {"app/hello.py": "open('unwanted.txt'); open('wanted.txt.bak.d-wanted.txt-old')"},
+        READS | {"app/hello.py": "from app import words", "tests/wanted.txt": "other"},
+    ],
+)
+def test_data_of_the_source_that_only_tests_name_is_what_they_expect(files):
+    assert found(files | WANTED, "app/wanted.txt", "app/hello.py") == {"app/wanted.txt"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        READS | {"app/hello.py": "open('app/wanted.txt')"},
+        READS | {"app/page.html": "<a href='wanted.txt'>"},
+        READS | {"pyproject.toml": 'package-data = {app = ["wanted.txt"]}'},
+        {"tests/test_a.py": "Path('tests/data/wanted.txt')"},
+        {"tests/test_a.py": "Path('other/wanted.txt'), 'unwanted.txt'"},
+        {"setup.py": "open('app/wanted.txt')", "scripts/make.py": "open('app/wanted.txt')"},
+        {"README.md": "See app/wanted.txt", "noxfile.py": "open('app/wanted.txt')"},
+    ],
+)
+def test_data_that_the_product_names_or_no_test_is_a_part_of_the_product(files):
+    assert not found(files | WANTED, "app/wanted.txt")
+
+
+@pytest.mark.parametrize(
+    ("source", "is_expected"),
+    [
+        ("open(HERE / 'locales' / f'{name}.json')", False),
+        ("open(f'locales/{name}.json')", False),
+        ("glob('locales/*.json')", False),
+        ("os.path.join(HERE, 'locales')", False),
+        ("open(HERE / 'locales' / 'de.json')", True),
+        ("open('src/locales/de.json')", True),
+        ("import locales", True),
+    ],
+)
+def test_the_product_may_compute_names_in_a_folder_of_data(source, is_expected):
+    files = {
+        "src/hello.py": source,
+        "src/locales/en.json": "{}",
+        "src/locales/de.json": "{}",
+        "tests/test_a.py": "json.load(open('src/locales/en.json'))",
+    }
+    assert bool(found(files, "src/locales/en.json")) is is_expected
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "is_expected"),
+    [
+        ("require('../src/expected.json')", "", True),
+        ("import wanted from '../src/expected'", "", True),
+        ("require(`${SRC}/expected`)", "", True),
+        ("require('./expected.json')", "", False),
+        ("require('../src/expected')", "require('./expected')", False),
+    ],
+)
+def test_json_is_also_named_without_its_ending(text, source, is_expected):
+    files = {
+        "src/expected.json": "{}",
+        "src/hello.js": source,
+        "tests/a.test.js": text,
+        "tests/expected.json": "{}",
+    }
+    assert found(files, "src/expected.json") == (frozenset({"src/expected.json"}) if is_expected else frozenset())
+
+
+def test_documents_are_judged_by_what_the_tests_say_without_them():
+    scope = WorkScope(source=("app/**",), tests=TESTS, docs=("**/*.md",))
+    files = {"app/wanted.md": "hello", "tests/test_a.py": "open('app/wanted.md')"}
+    texts = {path: text.encode() for path, text in files.items()}
+    assert not expected_data(["app/wanted.md"], frozenset(files), scope, lambda _words: texts)
+
+
+def test_a_new_module_does_not_stand_in_for_data_of_tests():
+    files = {"src/expected.json": "{}", "tests/a.test.js": "require('../src/expected')"}
+    assert found(files, "src/expected.js", "src/other.js") == {"src/expected.js"}
+    assert not found(files | {"src/expected.js": ""}, "src/expected.js")

@@ -1,0 +1,51 @@
+"""What only the work changes in the state of its processes counts, if one more run shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.judging.process_state import changed_state_sentence, confirmed, newly_changed
+from loopwright.judging.verdict import TreeResult
+
+
+def tree(*names, is_known=True):
+    return TreeResult(exited_with_0=True, state=names if is_known else None)
+
+
+UNKNOWN = tree(is_known=False)
+
+
+@pytest.mark.parametrize(
+    ("base", "work", "expected"),
+    [
+        (tree(), tree(), set()),
+        (tree(), tree("env:A"), {"env:A"}),
+        (tree("env:A"), tree("env:A", "env:B"), {"env:B"}),
+        (tree("env:A"), tree(), set()),
+        (UNKNOWN, tree("env:A"), set()),
+        (tree("env:A"), UNKNOWN, set()),
+    ],
+)
+def test_only_what_is_known_of_both_is_compared(base, work, expected):
+    assert newly_changed(base, work) == expected
+
+
+@pytest.mark.parametrize(
+    ("runs", "again", "expected"),
+    [
+        ([tree("env:A")], tree("env:A", "env:C"), ("env:A",)),
+        ([tree("env:A")], tree(), ()),
+        ([tree("env:A")], UNKNOWN, ()),
+        ([tree(), tree("env:A")], tree("env:A"), ("env:A",)),
+        ([tree("env:USUAL")], None, ()),
+    ],
+)
+def test_one_more_run_confirms_a_change_and_is_not_needed_without_one(runs, again, expected):
+    results = tuple({"C": run} for run in runs)
+    assert confirmed({"C": tree("env:USUAL")}, results, lambda: {"C": again}) == expected
+
+
+def test_a_change_of_one_command_is_not_excused_by_another():
+    base, work = {"C": tree("env:A"), "D": tree()}, {"C": tree("env:A"), "D": tree("env:A")}
+    names = confirmed(base, (work,), lambda: work)
+    assert changed_state_sentence(names).endswith("did not change before: env:A")
