@@ -173,6 +173,33 @@ raise SystemExit(f"found: {found}")
     assert blockers(project, "review") == {}
 
 
+def test_a_hidden_check_may_come_first_in_its_plan(project):
+    """The results of each check are its own on both trees, and agents read nothing of the hidden ones."""
+    test = (
+        "import unittest\nfrom hello import greet\nclass {name}(unittest.TestCase):\n    def test_{name}(self):\n"
+        "        self.assertEqual(greet('{name}'), 'hello {name}')\n"
+    )
+    checks = [
+        {"id": "H", "command": "python3 -m unittest -q secret", "hidden": True},
+        {"id": "V", "command": "python3 -m unittest -q test_ann"},
+    ]
+    wrong = {"role": "builder", "run": BUILT.replace("hello", "hullo", 1)}
+    prepare(
+        project,
+        [planner(slices=[{**SLICE, "checks": checks}]), wrong, BUILDS],
+        settings='[project]\ntests = ["test_*"]\n',
+    )
+    project.write("test_ann.py", test.format(name="Ann"))
+    project.commit("a test")
+    project.write(".loopwright/workflows/greet/hidden/secret.py", test.format(name="Zoe"))
+    project.at("approved")
+    build(project)
+    prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
+    assert any("test_ann.Ann.test_Ann" in text for text in prompts)
+    assert not any("Zoe" in text or "secret" in text for text in prompts)
+    assert blockers(project, "review") == {}
+
+
 def test_a_hidden_check_names_no_test_of_the_project(project):
     hidden = {"id": "H", "command": "python3 -m unittest -q tests/test_hidden.py", "hidden": True}
     prepare(project, [planner(slices=[{**SLICE, "checks": [{"id": "V", "command": CHECK}, hidden]}])])

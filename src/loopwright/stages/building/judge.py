@@ -137,13 +137,12 @@ class CheckJudging:
         return replace(judged, altered=altered, tests=test_project(split, self._ran))
 
     def _plain_checks(self) -> tuple[RanCheck, ...]:
-        """The checks, if they run as test commands of the project run; none if hidden files are in the tree."""
-        if self._hidden.names():
-            return ()
+        """The checks that run as test commands of the project run. Their steps come before those of hidden checks."""
         without = reporters_left_out(self._workflow)
         return tuple(
             RanCheck(check.command, check.cwd, check.network, without.get(check.id, FALLBACKS))
             for check in self._slices.checks
+            if not check.hidden
         )
 
     def _split(self, *, sign_doubtful: bool) -> SplitWork | None:
