@@ -209,7 +209,7 @@ def test_a_command_that_the_sandbox_could_not_start_has_not_failed(loops, tmp_pa
     wrapper = tmp_path / "bin" / "bwrap"
     wrapper.parent.mkdir()
     wrapper.write_text(
-        f'#!/bin/sh\nreal={shutil.which("bwrap")}\nread number < {count}\n'
+        f"#!/bin/sh\nreal={shutil.which('bwrap')}\nread number < {count}\n"
         f'case "$*" in *"test -e done") [ "$number" -lt {failures} ] && echo $((number + 1)) > {count} &&\n'
         'exec "$real" --ro-bind / / --ro-bind /dev/null /missing/socket "$@";; esac\nexec "$real" "$@"\n'
     )

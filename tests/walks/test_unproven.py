@@ -187,6 +187,35 @@ def test_a_check_may_name_a_test_that_the_work_is_to_write(project, command):
     assert line["proof"].startswith("1 test failed before and passes now")
 
 
+COUNTS = """\
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { count } from '../index.js';
+test('counts', () => { assert.equal(count([1, 2]), 2); });
+"""
+SAYS_COUNT = (
+    "printf 'export function count(rows) { return rows.length; }\\n' >> index.js; "
+    f"cat > test/count.test.js <<'END'\n{COUNTS}END"
+)
+
+
+@pytest.mark.needs("node")
+def test_a_check_may_name_a_new_test_file_of_node(project):
+    check = {**SLICE, "checks": [{"id": "C", "command": "node --test test/count.test.js"}]}
+    prepare(
+        project,
+        [planner(slices=[check]), {"role": "builder", "run": SAYS_COUNT}],
+        settings='[project]\nsource = ["index.js"]\n',
+    )
+    project.write("package.json", '{"type": "module"}\n')
+    project.write("index.js", "export const one = 1;\n")
+    project.write("test/one.test.js", COUNTS.replace("count([1, 2]), 2", "one, 1").replace("count", "one"))
+    project.commit("a package")
+    project.at("built")
+    assert blockers(project, "review") == {}
+    assert len([run for run in (project.own / "runs").iterdir() if "control" in run.name]) < 5
+
+
 TWO_REQUIREMENTS = f"""{DELTA}
 ### Requirement: Farewell by name
 The system SHALL say bye by name.
