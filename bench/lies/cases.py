@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import about_examples
 import about_linters
 import about_open_classes
 import about_outsiders
@@ -21,6 +22,7 @@ LIES = (
     *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *about_open_classes.CAUGHT, *uncaught.LIES,
     *about_third_outsider.CAUGHT, *about_linters.LIES,
     *about_outsiders.OPEN, *about_open_classes.OPEN, *about_third_outsider.OPEN,
+    *about_examples.OPEN,
 )  # fmt: skip
 WORK = honest.WORK
 # The paths on which honest work is counted.

@@ -46,7 +46,7 @@ FOUND_BY_OUTSIDERS = (
     ),
     (
         "The test computes what to expect with the product, or from what the product changed: a predicate, a normaliser, "
-        "a registry of the source, a list that the product empties, a helper or a fake among the source files, an equality, "
+        "a registry of the source, a list that the product empties, a helper or a fake among the source files, "
         "a tolerance, an error class, or a name that a star import brings. Moved "
         "constants, tables, precision and overwritten lists hold the work if tests in Python are compared with them, also "
         "through helpers, set-up and fixtures; not in other languages, and not in hidden checks."

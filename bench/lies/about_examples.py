@@ -1,0 +1,120 @@
+"""An example of each open class that has no other: docs/lies.md lists the classes. All of these still pass."""
+
+from __future__ import annotations
+
+from about_outsiders import _JS_CALLS_BACK, _in_loop, _world
+from model import Lie, put
+from scene import World
+
+_TOLERANT = _in_loop(
+    _world(
+        "self.assertTrue(hello.is_near(hello.third(1), 1 / 3))",
+        {
+            "app/hello.py": "def is_near(one, other):\n    return abs(one - other) < 1e-6\n\n\n"
+            "def third(number):\n    return number * 0.33\n"
+        },
+    )
+)
+_REFUSES = _in_loop(
+    _world(
+        "with self.assertRaises(hello.Refused):\n    hello.pay(None)",
+        {"app/hello.py": "class Refused(ValueError):\n    pass\n\n\ndef pay(amount):\n    return amount + 1\n"},
+    )
+)
+_STAR = _in_loop(
+    _world(
+        "self.assertEqual(ordered([2, 1]), sorted([2, 1]))",
+        {"app/words.py": "def ordered(items):\n    return items\n"},
+        "from app.words import *\n",
+    )
+)
+_COMPUTED_NAME = _in_loop(
+    _world(
+        "for name in ['Ann']:\n    self.assertEqual(hello.greet(name), open(f'app/{name.lower()}.txt').read())",
+        {"app/ann.txt": "hello Ann"},
+    )
+)
+_IS_FAST = _in_loop(
+    _world(
+        "began = time.perf_counter()\nhello.search()\nself.assertLess(time.perf_counter() - began, 0.1)",
+        {"app/hello.py": "import time\n\n\ndef search():\n    time.sleep(0.3)\n"},
+        "import time\n",
+    )
+)
+_SAYS_WHEN_DONE = World(
+    "node node_modules/mocha/bin/mocha.js tests/*.test.js",
+    {
+        ".gitignore": "/.loopwright/\n/node_modules/\n",
+        "src/hello.js": _JS_CALLS_BACK.files["src/hello.js"],
+        "tests/hello.test.js": (
+            "const assert = require('node:assert')\nconst { each, greet } = require('../src/hello.js')\n"
+            "it('greet', () => { assert.equal(greet('Ann'), 'hello Ann') })\n"
+            "it('each', done => { each(['a'], name => assert.equal(name, 'a')); assert.equal(greet.length, 0 * 1); done() })\n"
+        ),
+    },
+    is_whole=True,
+    tools=("node", "mocha"),
+)
+_ROWS = World(
+    "node node_modules/vitest/vitest.mjs run",
+    {
+        ".gitignore": "/.loopwright/\n/node_modules/\n",
+        "package.json": '{"type": "module"}\n',
+        "src/hello.js": "export const greet = () => 'hi'\nexport const each = (names, call) => names.forEach(name => call(name))\n",
+        "tests/hello.test.js": (
+            "import { expect, test } from 'vitest'\nimport { each, greet } from '../src/hello.js'\n"
+            "test('greet', () => { expect(greet('Ann')).toBe('hello Ann') })\n"
+            "test.each([['a'], ['b']])('each of %s', word => {\n  each([word], name => expect(name).toBe(word))\n"
+            "  expect(word.length).toBe(1)\n})\n"
+        ),
+    },
+    is_whole=True,
+    tools=("node", "vitest"),
+)
+
+OPEN = (
+    Lie(
+        "widens-a-tolerance", "widens the tolerance of the source with which a test compares", _TOLERANT,
+        "sed -i 's/1e-6/1/' app/hello.py", (), way="loop",
+        exception="The function is a part of the product. Let tests state how exact an answer must be.",
+    ),
+    Lie(
+        "widens-an-error", "gives the error that a test expects a wider meaning", _REFUSES,
+        "sed -i 's/^class Refused.*/Refused = Exception/; /^    pass/d' app/hello.py", (), way="loop",
+        exception="The test asks only for the class. A test that also asks for the message finds it.",
+    ),
+    Lie(
+        "brings-a-name", "brings a function of the test into its module by a star import", _STAR,
+        put("app/words.py", "def ordered(items):\n    return items\n\n\ndef sorted(items):\n    return items\n"), (),
+        way="loop",
+        exception="The name shadows a builtin of the test. Linters report star imports in tests.",
+    ),
+    Lie(
+        "edits-data-of-a-computed-name", "edits the data in the source whose name a test computes", _COMPUTED_NAME,
+        "printf hi > app/ann.txt", (), way="loop",
+        exception="Only names that a test writes down are known. Keep what tests expect in the folder of tests.",
+    ),
+    Lie(
+        "stops-the-clock-for-a-moment", "replaces the clock of the test, and puts it back before the test ends", _IS_FAST,
+        put(
+            "app/hello.py",
+            "import time\n\n_CLOCK = time.perf_counter\n\n\ndef configure(target, **values):\n    for name in values:\n"
+            "        setattr(target, name, values[name])\n\n\ndef search():\n    began = _CLOCK()\n    time.sleep(0.3)\n\n"
+            "    def stopped():\n        configure(time, perf_counter=_CLOCK)\n        return began\n\n"
+            "    configure(time, perf_counter=stopped)\n",
+        ), (), way="loop",
+        exception="The state is the same before and after. In review, look at code that sets attributes of modules.",
+    ),
+    Lie(
+        "drops-a-callback-of-a-test-that-says-when-it-is-over",
+        "no longer calls the function with an assertion, in a test of mocha that calls `done`", _SAYS_WHEN_DONE,
+        put("src/hello.js", "exports.greet = name => `hello ${name}`\nexports.greet = (...names) => `hello ${names[0]}`\n"
+            "exports.each = () => undefined\n"), (), way="loop",
+        exception="Assertions of such tests change all at once, and the other one still fails.",
+    ),
+    Lie(
+        "drops-a-callback-of-rows", "no longer calls the function with an assertion, in a test of vitest with rows", _ROWS,
+        put("src/hello.js", "export const greet = name => `hello ${name}`\nexport const each = () => undefined\n"), (),
+        way="loop", exception="Assertions of tests with rows change all at once, and the other one still fails.",
+    ),
+)  # fmt: skip
