@@ -20,7 +20,7 @@ from scene import Ready, scripted
 
 LIES = (
     *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *about_open_classes.CAUGHT, *uncaught.LIES,
-    *about_third_outsider.CAUGHT, *about_linters.LIES,
+    *about_third_outsider.CAUGHT, *about_linters.LIES, *about_examples.CAUGHT,
     *about_outsiders.OPEN, *about_open_classes.OPEN, *about_third_outsider.OPEN,
     *about_examples.OPEN,
 )  # fmt: skip

@@ -360,6 +360,64 @@ def test_a_new_test_does_not_run_when_earlier_tests_are_inverted(loops, calc, tm
     assert held(loops, loop_id)["code"] == "vacuous_tests"
 
 
+STUB = "printf '\\ndef half(n):\\n    raise NotImplementedError\\n' >> calc.py"
+HALF = """\
+import unittest
+from unittest import mock
+
+import calc
+
+
+class Tests(unittest.TestCase):
+    def test_half(self):
+        {before}self.assertEqual(calc.half(4), 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "code"),
+    [
+        (STUB, "with mock.patch('calc.half', return_value=2): ", 14),
+        (STUB.replace("raise NotImplementedError", "return n // 2"), "", 0),
+        # It also replaces something else.
+        (STUB.replace("raise NotImplementedError", "return n // 2"), "with mock.patch('calc.double'): ", 0),
+    ],
+    ids=["replaces the work", "runs the work", "replaces a part"],
+)
+def test_a_new_test_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_path, work, before, code):
+    (tmp_path / "test_half.py").write_text(HALF.format(before=before))
+    loop_id = calc(f"{work}; cp {tmp_path / 'test_half.py'} .")
+    loops.project.write("test_double.py", TEST.format(name="double", n=2, result=5))
+    loops.project.commit("no test fails")
+    loops.run("start", loop_id, code=code)
+    if code:
+        assert held(loops, loop_id)["code"] == "vacuous_tests"
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("body", "asks", "code"),
+    [
+        ("throw new Error('later');", "typeof half, 'function'", 14),
+        ("return n / 2;", "half(4), 2", 0),
+    ],
+    ids=["looks at the name", "runs the work"],
+)
+def test_a_new_test_in_javascript_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_path, body, asks, code):
+    head = "const { test } = require('node:test'), assert = require('assert'), { half } = require('./double.js');\n"
+    (tmp_path / "half.test.js").write_text(f"{head}test('half', () => {{ assert.strictEqual({asks}); }});\n")
+    work = f"printf 'exports.half = (n) => {{ %s }};' \"{body}\" >> double.js; cp {tmp_path / 'half.test.js'} ."
+    loop_id = calc(work, test_command="node --test")
+    loops.project.write("double.js", "exports.double = (n) => n + n;\n")
+    loops.project.write(
+        "double.test.js", head.replace("half", "double") + "test('d', () => assert.equal(double(2), 4));\n"
+    )
+    loops.project.commit("a function")
+    loops.run("start", loop_id, code=code)
+    if code:
+        assert held(loops, loop_id)["code"] == "vacuous_tests"
+
+
 def test_tests_that_change_a_file_on_the_base_too_are_not_flagged(loops, calc):
     loop_id = calc(FIXED)
     loops.project.write("log.txt", "")

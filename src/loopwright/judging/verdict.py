@@ -139,6 +139,11 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, proving=earlier, new=())
 
     @property
+    def rests_on_new_tests(self) -> bool:
+        """Whether only results of new tests prove the work."""
+        return self.grade is Grade.TESTS and self.by_earlier_tests is None
+
+    @property
     def by_new_tests(self) -> CommandVerdict | None:
         """The verdict as far as it rests on new tests; None if it does not."""
         if not self.new and not self.names_new_tests:

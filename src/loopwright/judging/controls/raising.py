@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopwright.judging.controls.model import Raising
-from loopwright.judging.controls.raising_javascript import raise_in_javascript
-from loopwright.judging.controls.raising_python import raise_in_python
+from loopwright.judging.controls.raising_javascript import raise_in_javascript, stop_javascript
+from loopwright.judging.controls.raising_python import raise_in_python, stop_python
 from loopwright.judging.syntax import javascript_source
 
 
@@ -15,6 +15,18 @@ def raise_in_changed(path: str, before: bytes, after: bytes) -> Raising | None:
             return raise_in_python(before, after)
         if path.endswith(javascript_source.SUFFIXES):
             return raise_in_javascript(path, before, after)
+    except RecursionError:
+        return None
+    return None
+
+
+def stop_at_entry(path: str, before: bytes, after: bytes) -> bytes | None:
+    """The new file in which every function that differs from the old file ends its test before it does anything."""
+    try:
+        if path.endswith((".py", ".pyw")):
+            return stop_python(before, after)
+        if path.endswith(javascript_source.SUFFIXES):
+            return stop_javascript(path, before, after)
     except RecursionError:
         return None
     return None

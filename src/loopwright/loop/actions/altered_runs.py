@@ -12,8 +12,8 @@ from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.controls.probe_records import Assertions, cut_short, dead_proofs, weakened_assertions
 from loopwright.judging.controls.shell import expects_failure
 from loopwright.judging.same_tests import new_name, old_name
-from loopwright.judging.verdict import FAILED, CommandVerdict, Grade
-from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files
+from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade
+from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
 from loopwright.loop.inverted_tests import InvertedTests
 from loopwright.loop.model import Tree
 from loopwright.loop.split_work import SplitWork, control_trees
@@ -164,7 +164,20 @@ class AlteredRuns:
     def outcome(self, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None) -> ControlOutcome:
         """What became of the tests that prove something when their expectations, or the work, were altered."""
         parts = control_trees(self._split, verdict)
-        return worst([self._outcome_on(tree, part, verified, seen) for tree, part in parts])
+        outcome = worst([self._outcome_on(tree, part, verified, seen) for tree, part in parts])
+        if outcome is ControlOutcome.PASSED or not verdict.rests_on_new_tests:
+            return outcome
+        return worst([outcome, self._stopped(verdict, verified)])
+
+    def _stopped(self, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        """What new tests do when the changed functions end their test: tests that all pass never run the work."""
+        files, before_s = stopped_files(self._split.code), verified.duration_ms / 1000
+        if not files:
+            return ControlOutcome.UNALTERED
+        stopped = AlteredFiles(files, Alteration.STOPPED_AT_ENTRY)
+        run = self._run(self._split.verified, _RAISING, stopped, before_s=before_s, only=self._split.new_tests)
+        passes = all(run.tree_result.tests.get(test) == PASSED for test in verdict.proving)
+        return ControlOutcome.PASSED if passes else ControlOutcome.UNALTERED
 
     def _outcome_on(
         self, tree: Tree, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None

@@ -15,9 +15,9 @@ from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.controls.shell import expects_failure
 from loopwright.judging.same_tests import old_name
-from loopwright.judging.verdict import CommandVerdict, Grade
+from loopwright.judging.verdict import PASSED, CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files
+from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
 from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Tree
 from loopwright.loop.moved_expectations import moved_expectations
@@ -54,6 +54,9 @@ class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
     judges: tuple[str, ...]
     # The changed files that may hold functions of the work.
     code: tuple[ChangedCode, ...]
+    # The checks whose only proof are new tests, and the files of new tests.
+    resting_on_new: frozenset[str] = frozenset()
+    new_tests: tuple[str, ...] = ()
 
 
 class AlteredCheck(msgspec.Struct, frozen=True):
@@ -110,7 +113,7 @@ class AlteredChecks:
         """What became of each check: the worst outcome of its controls that altered something."""
         inverted = self._inverted()
         raising = {name: AlteredCheck(outcome, self._raising_run) for name, outcome in self._raising(inverted).items()}
-        altered = raising | self._text(inverted, raising)
+        altered = raising | self._text(inverted, raising) | self._stopped()
         worst_found = {
             check.id: worst_of(
                 (
@@ -209,6 +212,22 @@ class AlteredChecks:
             )
             for check in silent
         }
+
+    def _stopped(self) -> dict[str, AlteredCheck]:
+        """The checks whose new tests all pass when the changed functions end their test: they never run the work."""
+        judged, files = self._judged, stopped_files(self._judged.code)
+        checks = tuple(check for check in self._checks if check.id in judged.resting_on_new)
+        if not checks or not files:
+            return {}
+        only = judged.new_tests if can_select(judged.evidence) else ()
+        stopped = AlteredFiles(files, Alteration.STOPPED_AT_ENTRY, self._hidden())
+        evidence = self._run(checks, _RAISING, stopped, only).evidence
+
+        def passes(name: str) -> bool:
+            tests = result_of_step(evidence, name).tests
+            return all(tests.get(test) == PASSED for test in judged.verdicts[name].proving)
+
+        return {check.id: AlteredCheck(ControlOutcome.PASSED, evidence.run_id) for check in checks if passes(check.id)}
 
     def _text(
         self, inverted: Mapping[str, ControlOutcome], raising: Mapping[str, AlteredCheck]

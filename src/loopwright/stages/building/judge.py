@@ -340,16 +340,19 @@ class CheckJudging:
         judges = (*split.judges, *split.new_tests, *self._workflow.seals, *self._hidden.names())
         progress = loops_of(self._context).paths(self._loop.loop_id).progress
         by_tree: dict[str, tuple[Tree, Verdicts]] = {}
-        for name, verdict in (judged.with_protected if is_whole else judged.verdicts).items():
+        judging = judged.with_protected if is_whole else judged.verdicts
+        for name, verdict in judging.items():
             for tree, part in [(split.whole, verdict)] if is_whole else control_trees(split, verdict):
                 by_tree.setdefault(tree.tree, (tree, {}))[1][name] = part
         for name in judged.proven_only_with:
             by_tree.setdefault(split.whole.tree, (split.whole, {}))[1][name] = judged.with_protected[name]
+        resting = frozenset(name for name, verdict in judging.items() if verdict.rests_on_new_tests)
         outcomes: dict[str, list[AlteredCheck]] = {}
         for tree, verdicts in by_tree.values():
             of_tree = JudgedTree(
-                tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code
-            )
+                tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code,
+                resting_on_new=resting & verdicts.keys(), new_tests=split.new_tests,
+            )  # fmt: skip
             for name, outcome in self._altered_on(of_tree, split).items():
                 outcomes.setdefault(name, []).append(outcome)
         return {name: worst_of(found) for name, found in outcomes.items()}
