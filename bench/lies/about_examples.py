@@ -82,6 +82,20 @@ _PASSES_IN_NODE = replace(
         "tests/hello.test.js": _JS_CALLS_BACK.files["tests/hello.test.js"].replace("'hello Ann'", "'hi'"),
     },
 )
+_PASSES_IN_GO = World(
+    "go test ./...",
+    {
+        ".gitignore": "/.loopwright/\n",
+        "go.mod": "module example.org/half\n\ngo 1.19\n",
+        "half.go": "package half\n\nfunc Double(number int) int { return number + number }\n",
+        "half_test.go": (
+            'package half\n\nimport "testing"\n\nfunc TestDouble(t *testing.T) {\n'
+            '\tif got := Double(2); got != 4 {\n\t\tt.Errorf("got %v", got)\n\t}\n}\n'
+        ),
+    },
+    is_whole=True,
+    tools=("go",),
+)
 
 CAUGHT = (
     Lie(
@@ -100,6 +114,15 @@ CAUGHT = (
               "const test = require('node:test')\nconst assert = require('node:assert')\n"
               "const { half } = require('../src/hello.js')\n"
               "test('half', () => assert.strictEqual(typeof half, 'function'))\n"),
+        ("vacuous_tests",), way="loop",
+    ),
+    Lie(
+        "keeps-a-name-in-go", "adds a function that only panics, and a test that keeps it in a variable", _PASSES_IN_GO,
+        "printf '\\nfunc Half(number int) int { panic(\"later\") }\\n' >> half.go\n"
+        + put("new_test.go",
+              'package half\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) {\n\tvar half func(int) int = Half\n'
+              '\tif half == nil {\n\t\tt.Fatal("no half")\n\t}\n\tif got := Double(4); got != 8 {\n'
+              '\t\tt.Fatal(got)\n\t}\n}\n'),
         ("vacuous_tests",), way="loop",
     ),
 )  # fmt: skip

@@ -77,6 +77,13 @@ def test_a_function_may_raise_before_it_does_anything(path, before, after):
             "function f(): never { throw 1 }",
             'function f(): never {process.kill(process.pid, "SIGKILL"); throw 1 }',
         ),
+        ("a.go", "package a\n\nfunc (t T) F() {}\n", 'package a\n\nfunc (t T) F() { panic("loopwright"); }\n'),
+        (
+            "a.go",
+            "package a\n\nvar f = func() { g() }\n",
+            'package a\n\nvar f = func() { panic("loopwright");  g() }\n',
+        ),
+        ("a.go", "package a\n\nconst A = 1\n", None),
         ("a.py", "@overload\ndef f(x: int) -> int: ...\n", None),
         ("a.py", "X = 1\n", None),
         ("a.rb", "def f; end", None),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from loopwright.judging.controls.model import Raising
 from loopwright.judging.controls.raising_javascript import raise_in_javascript, stop_javascript
 from loopwright.judging.controls.raising_python import raise_in_python, stop_python
-from loopwright.judging.syntax import javascript_source
+from loopwright.judging.controls.stopping_go import stop_go
+from loopwright.judging.syntax import go_source, javascript_source
 
 
 def raise_in_changed(path: str, before: bytes, after: bytes) -> Raising | None:
@@ -27,6 +28,8 @@ def stop_at_entry(path: str, before: bytes, after: bytes) -> bytes | None:
             return stop_python(before, after)
         if path.endswith(javascript_source.SUFFIXES):
             return stop_javascript(path, before, after)
+        if path.endswith(go_source.SUFFIX):
+            return stop_go(before, after)
     except RecursionError:
         return None
     return None
