@@ -74,6 +74,11 @@ class Assertions:
         """What the assertions of a test did."""
         return self._by_test.get(test, set())
 
+    def within(self, test: str) -> set[ProbeOutcome]:
+        """What the assertions of a test and of its subtests did, which Go names after it."""
+        inside = (found for name, found in self._by_test.items() if name == test or name.startswith(f"{test}/"))
+        return set[ProbeOutcome]().union(*inside)
+
     def stopped_at(self, test: str, spans: Spans) -> str:
         """The place of the assertion by which a test failed; empty if it failed by something else."""
         path, line = self._stops.get(test, ("", 0))
