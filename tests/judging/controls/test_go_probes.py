@@ -71,18 +71,18 @@ def probed(source: str) -> str:
         ),
         (
             "switch v := F(); v { case 1: g(); default: t.Fatal() }",
-            'probeReach(t, "3:27", "failed"); switch v := F(); v { case 1: g(); default: t.Fatal() }',
+            'probeStep(t, "3:27", "failed"); switch v := F(); v { case 1: g(); default: t.Fatal() }',
         ),
-        ("select { case <-c: case <-d: t.Fatal() }", 'probeReach(t, "3:27", "failed"); select { case <-c: case <-d:'),
-        ("check(t, F())", 'probeCall(t, "3:27", "failed", func() { check(t, F()) })'),
-        ("assert.Equal(t, 1, F())", 'probeCall(t, "3:27", "failed", func() { assert.Equal(t, 1, F()) })'),
+        ("select { case <-c: case <-d: t.Fatal() }", 'probeStep(t, "3:27", "failed"); select { case <-c: case <-d:'),
+        ("check(t, F())", 'probeStep(t, "3:27", "failed"); check(t, F())'),
+        ("assert.Equal(t, 1, F())", 'probeStep(t, "3:27", "failed"); assert.Equal(t, 1, F())'),
         (
             "if !assert.NoError(t, err) { return }",
             'if !probeSeen(t, "3:31", "failed", bool(assert.NoError(t, err))) { return }',
         ),
         (
             't.Run("b", func(t *testing.T) { if F() != 1 { t.Fatal() } })',
-            't.Run("b", func(t *testing.T) { probeSubtest(t, func() { if probeGuard(t, "3:59", "failed", bool(F()',
+            't.Run("b", func(t *testing.T) { defer probeSubtest(t); if probeGuard(t, "3:59", "failed", bool(F()',
         ),
         (
             "for F() { if time.Since(b) > c { t.Fatal() } }; check(t, 1)",
@@ -98,8 +98,8 @@ def probed(source: str) -> str:
 def test_an_assertion_records_that_a_test_reached_it(body, expected):
     made = probed(AROUND.format(body))
     assert expected in made
-    assert "func TestA(t *testing.T) { probeTest(t, func() { " in made
-    assert made.startswith("package x\nfunc check(t *testing.T, n int) { if probeGuard(t, ")
+    assert "func TestA(t *testing.T) { defer probeTest(t); " in made
+    assert made.startswith("package x\nfunc check(t *testing.T, n int) { if probePassed(t, ")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_test_that_only_calls_foreign_helpers_is_changed_as_a_whole():
 PRODUCT = """\
 package x
 
-import ("errors"; "math")
+import ("errors"; "math"; "runtime")
 
 type Money struct { cents int }
 func (m Money) Equal(other Money) bool { return m == other }
@@ -142,6 +142,7 @@ func Later(call func()) { call() }
 func Double(n int) int { return n }
 func None() float64 { return math.Inf(1) }
 func Kind() interface{} { return 1 }
+func Caller() string { at, _, _, _ := runtime.Caller(1); return runtime.FuncForPC(at).Name() }
 """
 CHANGES = {
     "{ for _, name := range names { call(name) } }": "{}",
@@ -196,6 +197,9 @@ func TestSound(t *testing.T) {
 	if v := None(); math.IsNaN(v) { t.Error() } else if v < 1 { t.Error() }
 	if Price() != (Money{5}) { t.Error() }
 	panic("done")
+}
+func TestNamed(t *testing.T) {
+	func() { if name := Caller(); name[len(name)-15:] != "TestNamed.func1" { t.Error(name) } }()
 }
 func TestSkipped(t *testing.T) { t.Skip("not here"); sound(t) }
 func TestUnnamed(_ *testing.T) {}

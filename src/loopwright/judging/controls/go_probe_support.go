@@ -27,6 +27,8 @@ var (
 	probeWritten = map[probeRecord]bool{}
 	probeRounds  = map[probeRecord]int{}
 	probeEnded   = map[string]bool{}
+	probeStopped = map[string]bool{}
+	probeLast    = map[string]string{}
 	probeRecords = probePlace()
 	probePackage = strings.TrimSuffix(reflect.TypeOf(probeRecord{}).PkgPath(), "SUFFIX")
 )
@@ -89,42 +91,57 @@ func probeReach(t interface{}, position, outcome string) {
 	}
 }
 
-// Records the line of the assertion by which a test fails first.
-func probeStop(t interface{}, position string) {
-	if state := probeTestOf(t); state != nil && !state.Failed() {
-		probeWrite("stop:"+strings.Split(position, ":")[0], state.Name(), "failed")
+// The same for an assertion in the test itself. Only the state of the test tells whether a call failed it: the next
+// assertion, or the end of the test, finds that out.
+func probeStep(t interface{}, position, outcome string) {
+	probeReach(t, position, outcome)
+	if state := probeTestOf(t); state != nil && state.Failed() {
+		probeStop(state.Name())
+	} else if state != nil {
+		probeSetLast(state.Name(), position)
 	}
 }
 
-// A condition that fails the test if it is true. It keeps its value.
+func probeSetLast(name, position string) {
+	probeLock.Lock()
+	defer probeLock.Unlock()
+	probeLast[name] = position
+}
+
+// Records the line of the assertion by which a test failed first.
+func probeStop(name string) {
+	probeLock.Lock()
+	last := probeLast[name]
+	probeLast[name] = ""
+	isFirst := last != "" && !probeStopped[name]
+	probeStopped[name] = true
+	probeLock.Unlock()
+	if isFirst {
+		probeWrite("stop:"+strings.Split(last, ":")[0], name, "failed")
+	}
+}
+
+// A condition in the test itself that fails the test if it is true. It keeps its value.
 func probeGuard(t interface{}, position, outcome string, fails bool) bool {
-	probeReach(t, position, outcome)
-	if fails {
-		probeStop(t, position)
+	probeStep(t, position, outcome)
+	if state := probeTestOf(t); state != nil && fails {
+		probeStop(state.Name())
+	} else if state != nil {
+		probeSetLast(state.Name(), "")
 	}
 	return fails
 }
 
-// A condition of which the value does not say whether the test fails.
+// Another condition in the test itself.
 func probeSeen(t interface{}, position, outcome string, value bool) bool {
-	probeReach(t, position, outcome)
+	probeStep(t, position, outcome)
 	return value
 }
 
-// A call that may fail the test, at once or later.
-func probeCall(t interface{}, position, outcome string, call func()) {
+// A condition in a helper.
+func probePassed(t interface{}, position, outcome string, value bool) bool {
 	probeReach(t, position, outcome)
-	state := probeTestOf(t)
-	if state == nil || state.Failed() {
-		call()
-		return
-	}
-	defer func() {
-		if state.Failed() {
-			probeWrite("stop:"+strings.Split(position, ":")[0], state.Name(), "failed")
-		}
-	}()
-	call()
+	return value
 }
 
 // A comparison of a condition that fails the test. If its opposite is false, too, as with NaN, it can't fail.
@@ -228,22 +245,34 @@ func probeChangeInside(value reflect.Value, depth int) bool {
 	return true
 }
 
-// A test. It fails at its end, so that a forged result shows.
-func probeTest(t *testing.T, body func()) {
-	probeSubtest(t, body)
+// The last thing that a test does. It fails, so that a forged result shows.
+func probeTest(t *testing.T) {
+	if cause := recover(); cause != nil {
+		panic(cause)
+	}
+	probeFinish(t)
 	t.Fail()
 }
 
-// A subtest. A test that comes to its end without a failure passed.
-func probeSubtest(t *testing.T, body func()) {
+// The last thing that a subtest does.
+func probeSubtest(t *testing.T) {
+	if cause := recover(); cause != nil {
+		panic(cause)
+	}
+	probeFinish(t)
+}
+
+// A test that comes to its end without a failure passed. Its clean-up may have assertions, too.
+func probeFinish(t *testing.T) {
 	name := t.Name()
+	if t.Failed() {
+		probeStop(name)
+	} else if !t.Skipped() {
+		probeWrite("end", name, "failed")
+	}
 	t.Cleanup(func() {
 		probeLock.Lock()
 		defer probeLock.Unlock()
 		probeEnded[name] = true
 	})
-	body()
-	if !t.Failed() {
-		probeWrite("end", name, "failed")
-	}
 }

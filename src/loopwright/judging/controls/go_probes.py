@@ -75,21 +75,22 @@ class GoProbes:
 
     def add(self, tests: list[Node]) -> None:
         """Let tests fail at their ends, and let each assertion record that a test reached it."""
-        known = {test.id for test in tests}
+        known, last = {test.id for test in tests}, 0
         for node in within(self._source.root):
             if node.id in known:
                 self._add_end(node, "Test")
+                last = node.end_byte
             elif node.type == "func_literal" and self._is_subtest(node):
                 self._add_end(node, "Subtest")
             if (found := self._found.get(node.id)) is not None:
-                self._add_assertion(found)
+                self._add_assertion(found, is_in_test=node.start_byte < last)
         self._add_support()
 
     def _add_end(self, function: Node, kind: str) -> None:
+        """What is deferred first comes last. Another function around the test would give it another name."""
         body = function.child_by_field_name("body")
-        before = f" {self._name}{kind}({self._state_of(function)}, func() {{".encode()
         if body is not None:
-            self._edits.wrap(body.start_byte + 1, body.end_byte - 1, before, b" })")
+            self._edits.insert(body.start_byte + 1, f" defer {self._name}{kind}({self._state_of(function)});".encode())
 
     def _state_of(self, function: Node) -> str:
         parameters = parts(function.child_by_field_name("parameters"))
@@ -103,20 +104,18 @@ class GoProbes:
         is_test = [self._source.text(part.child_by_field_name("type")) for part in declared] == ["*testing.T"]
         return is_test and name.endswith(".Run") and self._state_of(function) not in {"", "_"}
 
-    def _add_assertion(self, found: GoAssertion) -> None:
+    def _add_assertion(self, found: GoAssertion, *, is_in_test: bool) -> None:
         outcome = "sampled" if self._is_random and found.is_in_branch else "failed"
         before = f'({found.state}, "{found.position}", "{outcome}"'
         node = found.node
         match found.form:
-            case AssertionForm.CHOICE:
-                self._edits.insert(node.start_byte, f"{self._name}Reach{before}); ".encode())
-            case AssertionForm.CALL:
-                self._wrap(node, f"{self._name}Call{before}, func() {{ ", " })")
-            case AssertionForm.SEEN if node.type == "call_expression":
-                self._wrap(node, f"{self._name}Seen{before}, bool(", "))")
+            case AssertionForm.CHOICE | AssertionForm.CALL:
+                method = "Step" if is_in_test else "Reach"
+                self._edits.insert(node.start_byte, f"{self._name}{method}{before}); ".encode())
             case AssertionForm.SEEN | AssertionForm.GUARD:
-                condition = node.child_by_field_name("condition")
-                method = "Guard" if found.form is AssertionForm.GUARD else "Seen"
+                is_guard = found.form is AssertionForm.GUARD
+                method = ("Guard" if is_guard else "Seen") if is_in_test else "Passed"
+                condition = node if node.type == "call_expression" else node.child_by_field_name("condition")
                 if condition is not None:
                     self._wrap(condition, f"{self._name}{method}{before}, bool(", "))")
                     self._compare(condition, found)
