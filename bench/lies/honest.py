@@ -113,7 +113,7 @@ WORK = (
            "sed -i \"s/return 'hi'/return f'{GREETING} {name}'/\" app/hello.py; echo \"OTHER = 'bye'\" >> app/hello.py"),
     Honest("throws", "does the work, and the tests fail by throwing errors", THROWS,
            "sed -i '/mean/s/=> 0/=> numbers.reduce((sum, n) => sum + n, 0) \\/ numbers.length/' src/hello.js"),
-    Honest("callback-in-go", "does the work, and writes functions anew that call and fill the assertions of Go tests",
+    Honest("callback-in-go", "does the work, and changes the functions that call the assertions of Go tests",
            CALLS_BACK_IN_GO, put("hello.go",
            'package hello\n\nfunc Greet(name string) string { return "hello " + name }\n\n'
            "func Each(names []string, call func(string)) {\n\tif len(names) > 0 {\n\t\tcall(names[0])\n\t\tEach(names[1:], call)\n\t}\n}\n\n"

@@ -76,6 +76,8 @@ def probed(source: str) -> str:
         ("select { case <-c: case <-d: t.Fatal() }", 'probeStep(t, "3:27", "failed"); select { case <-c: case <-d:'),
         ("check(t, F())", 'probeStep(t, "3:27", "failed"); check(t, F())'),
         ("assert.Equal(t, 1, F())", 'probeStep(t, "3:27", "failed"); assert.Equal(t, 1, F())'),
+        ("assert.False(t, f > 1)", 'assert.False(t, probeOrder(t, "3:27", f > 1, f <= 1))'),
+        ("assert.True(t, a.Equal(b))", 'assert.True(t, probeEqual(t, "3:27", a.Equal(b), a.Equal, b))'),
         (
             "if !assert.NoError(t, err) { return }",
             'if !probeSeen(t, "3:31", "failed", bool(assert.NoError(t, err))) { return }',
@@ -88,6 +90,8 @@ def probed(source: str) -> str:
             "for F() { if time.Since(b) > c { t.Fatal() } }; check(t, 1)",
             "for F() { if time.Since(b) > c { t.Fatal() } }; ",
         ),
+        # Another run may not come to it.
+        ("go func() { if a { t.Error() } }(); check(t, 1)", 'if probeGuard(t, "3:39", "sampled", bool(a)) {'),
         # They fail no test, or not always.
         ("if err != nil { log(err.Error()) }; check(t, 1)", "if err != nil { log(err.Error()) }; "),
         ("if a { if b { t.Fatal() } }; check(t, 1)", "if a { if probeGuard("),

@@ -59,6 +59,19 @@ class GoAssertion(msgspec.Struct, frozen=True):
         return f"{row + 1}:{column}"
 
     @property
+    def condition(self) -> Node:
+        """The condition of a statement, or the call that is one."""
+        return self.node.child_by_field_name("condition") or self.node
+
+    @property
+    def is_in_goroutine(self) -> bool:
+        """Whether a goroutine of the test runs it: the test may come to its end before."""
+        around = self.node.parent
+        while around is not None and around.type != "go_statement":
+            around = around.parent
+        return around is not None
+
+    @property
     def is_in_branch(self) -> bool:
         """Whether a test may pass without it: a condition decides whether the test comes to it."""
         node, around = self.node, self.node.parent

@@ -69,7 +69,7 @@ class GoProbes:
     @property
     def assertions(self) -> dict[str, tuple[int, int]]:
         """The lines of the assertions that every test must reach which comes to their functions."""
-        sure = [found for found in self._found.values() if not found.is_in_branch]
+        sure = [found for found in self._found.values() if not (found.is_in_branch or found.is_in_goroutine)]
         lines = [(found.position, found.node.start_point[0] + 1) for found in sure]
         return {position: (line, line) for position, line in lines}
 
@@ -105,28 +105,36 @@ class GoProbes:
         return is_test and name.endswith(".Run") and self._state_of(function) not in {"", "_"}
 
     def _add_assertion(self, found: GoAssertion, *, is_in_test: bool) -> None:
-        outcome = "sampled" if self._is_random and found.is_in_branch else "failed"
+        is_sampled = found.is_in_goroutine or (self._is_random and found.is_in_branch)
+        outcome = "sampled" if is_sampled else "failed"
         before = f'({found.state}, "{found.position}", "{outcome}"'
         node = found.node
-        match found.form:
-            case AssertionForm.CHOICE | AssertionForm.CALL:
-                method = "Step" if is_in_test else "Reach"
-                self._edits.insert(node.start_byte, f"{self._name}{method}{before}); ".encode())
-            case AssertionForm.SEEN | AssertionForm.GUARD:
-                is_guard = found.form is AssertionForm.GUARD
-                method = ("Guard" if is_guard else "Seen") if is_in_test else "Passed"
-                condition = node if node.type == "call_expression" else node.child_by_field_name("condition")
-                if condition is not None:
-                    self._wrap(condition, f"{self._name}{method}{before}, bool(", "))")
-                    self._compare(condition, found)
+        if found.form in {AssertionForm.CHOICE, AssertionForm.CALL}:
+            method = "Step" if is_in_test else "Reach"
+            self._edits.insert(node.start_byte, f"{self._name}{method}{before}); ".encode())
+        else:
+            is_guard = found.form is AssertionForm.GUARD
+            method = ("Guard" if is_guard else "Seen") if is_in_test else "Passed"
+            self._wrap(found.condition, f"{self._name}{method}{before}, bool(", "))")
+        self._compare_all(found)
+
+    def _compare_all(self, found: GoAssertion) -> None:
+        """Let the probes look at what an assertion compares."""
+        if found.form is AssertionForm.GUARD:
+            self._compare(found.condition, found)
+        elif found.node.type == "call_expression":
+            name = self._source.text(found.node.child_by_field_name("function")).rpartition(".")[2]
+            for value in parts(found.node.child_by_field_name("arguments"))[1:2]:
+                if name == "False":
+                    self._compare(value, found)
+                elif name == "True":
+                    self._compare_equal(value, found)
 
     def _wrap(self, node: Node, before: str, after: str) -> None:
         self._edits.wrap(node.start_byte, node.end_byte, before.encode(), after.encode())
 
     def _compare(self, condition: Node, found: GoAssertion) -> None:
         """Let the probes look at comparisons that may always be false in a condition that fails if it is true."""
-        if found.form is not AssertionForm.GUARD:
-            return
         match condition.type:
             case "parenthesized_expression":
                 self._compare(parts(condition)[0], found)
