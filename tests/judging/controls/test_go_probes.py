@@ -146,6 +146,9 @@ func Later(call func()) { call() }
 func Double(n int) int { return n }
 func None() float64 { return math.Inf(1) }
 func Kind() interface{} { return 1 }
+type kind struct{ code int }
+func (*kind) Error() string { return "" }
+func (*kind) Is(other error) bool { _, isKind := other.(*kind); return isKind }
 func Caller() string { at, _, _, _ := runtime.Caller(1); return runtime.FuncForPC(at).Name() }
 """
 CHANGES = {
@@ -202,6 +205,7 @@ func TestSound(t *testing.T) {
 	if Price() != (Money{5}) { t.Error() }
 	panic("done")
 }
+func TestKind(t *testing.T) { if err := error(&kind{1}); !errors.Is(err, &kind{}) { t.Error(err) } }
 func TestNamed(t *testing.T) {
 	func() { if name := Caller(); name[len(name)-15:] != "TestNamed.func1" { t.Error(name) } }()
 }
@@ -257,7 +261,8 @@ def test_each_assertion_that_lost_its_effect_is_found(tmp_path):
     # The test that failed on the base proves the work.
     assert base.stopped_at("example.org/go.x::TestDouble", spans).startswith("x_test.go:")
     assert dead_proofs(base, after, ["example.org/go.x::TestDouble"], spans) == {}
-    # Equal trees differ in nothing.
+    # Equal trees differ in nothing, and each assertion of the base can fail.
+    assert "passed" not in base.outcomes.values()
     assert weakened_assertions(base, base, tests) == {}
 
 
