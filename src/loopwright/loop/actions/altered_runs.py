@@ -9,7 +9,13 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.controls.model import ControlOutcome, worst
-from loopwright.judging.controls.probe_records import Assertions, cut_short, dead_proofs, weakened_assertions
+from loopwright.judging.controls.probe_records import (
+    Assertions,
+    cut_short,
+    dead_proofs,
+    weakened_assertions,
+    with_known_names,
+)
 from loopwright.judging.controls.shell import expects_failure
 from loopwright.judging.same_tests import new_name, old_name
 from loopwright.judging.verdict import FAILED, CommandVerdict, Grade
@@ -144,9 +150,8 @@ class AlteredRuns:
         assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
         dead = {test: (place,) for test, place in dead_proofs(before, after, fixed, spans).items()}
-        # A subtest of Go may have another name in each run, such as an address.
-        known = [test for test in tests if test in work.tests or "/" not in test.partition("::")[2]]
-        return assertions | dead | dict.fromkeys((*passing, *cut_short(before, after, known)), (_WHOLE,))
+        known = cut_short(before, after, with_known_names(tests, work.tests))
+        return assertions | dead | dict.fromkeys((*passing, *known), (_WHOLE,))
 
     def _programs_weakened(self, tests: tuple[str, ...], probes: Probing) -> tuple[str, ...]:
         """Those of these tests that start programs that can fail on the base, and can't fail on the work."""
