@@ -66,6 +66,7 @@ DEFINITIONS_LEFT_OUT = {
     "sandbox/probe.py": ("programs in other languages", "_ATTEMPTS _ATTEMPT_ALONE"),
     "judging/controls/watched_values.py": ("code", "_load_recorder"),
     "judging/controls/javascript_probes.py": ("code", "JavaScriptProbes"),
+    "judging/controls/go_probes.py": ("code", "GoProbes"),
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
     "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
     "kernel/git_index.py": ("never shown", "_rewrite"),
