@@ -130,6 +130,109 @@ def test_what_is_undone_and_what_the_library_does_itself_is_not_listed(runs, com
     assert changed(other, *command) == usual
 
 
+# Each of these replaces what a reporter could use. None of them is asked, and each is listed.
+PYTHON_TRAPS = [
+    ("builtins", "sorted"), ("builtins", "isinstance"), ("builtins", "repr"), ("builtins", "open"), ("json", "dumps"),
+    ("json.encoder", "encode_basestring_ascii"), ("os", "getcwd"), ("os", "write"), ("os", "open"), ("os", "getpid"),
+    ("os._Environ", "__iter__"), ("sys", "getrecursionlimit"), ("decimal", "getcontext"), ("time", "monotonic"),
+    ("traceback", "format_exception"), ("traceback", "format_exception_only"),
+]  # fmt: skip
+TRAP = """
+import decimal, json.encoder, os, sys, time, traceback, builtins
+
+def trap(target, name):
+    kept = getattr(target, name)
+    def call(*given, **named):
+        if "loopwright_" in sys._getframe(1).f_code.co_filename:
+            raise KeyError("the product")
+        return kept(*given, **named)
+    setattr(target, name, call)
+
+time.perf_counter = lambda: 0.0
+for owner, name in {traps}:
+    parts = owner.split(".")
+    trap(sys.modules.get(owner) or getattr(sys.modules[parts[0]], parts[1]), name)
+"""
+
+
+@pytest.mark.parametrize("trap", PYTHON_TRAPS, ids=".".join)
+def test_nothing_that_the_product_replaces_hides_what_it_changes(runs, trap):
+    runs.write(**{"product.py": TRAP.format(traps=[trap]), "test_it.py": TEST})
+    assert changed(runs, *UNITTEST) >= {"time.perf_counter", ".".join(trap)}
+
+
+def test_a_product_can_not_hide_a_failed_test_by_what_makes_its_trace(runs):
+    traps = [trap for trap in PYTHON_TRAPS if trap[0] == "traceback"]
+    runs.write(**{"product.py": TRAP.format(traps=traps), "test_it.py": TEST.replace("pass", "self.fail()")})
+    runs.run(*UNITTEST)
+    assert runs.statuses() == {"test_it.py::Tests::test_it": "failed"}
+
+
+@pytest.mark.parametrize("name", ["loopwright_state", "loopwright_session", "loopwright_unittest", "loopwright_pytest"])
+@pytest.mark.parametrize("command", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+def test_a_file_of_the_work_is_not_taken_for_a_reporter(runs, command, name):
+    fake = "from types import SimpleNamespace\nwatch = lambda *given: lambda: []\n"
+    runs.write(**{f"{name}.py": fake, "product.py": PRODUCT, "test_it.py": TEST})
+    assert changed(runs, *command) >= CHANGED
+
+
+# The same in JavaScript: the state that is read is one that no function of the product changed.
+NODE_TRAPS = [
+    "Object.assign", "Object.getOwnPropertyDescriptor", "Object.entries", "Reflect.ownKeys", "JSON.stringify",
+    "Map.prototype.get", "Map.prototype.has", "Set.prototype.add", "Array.prototype.filter", "Array.prototype.map",
+    "Array.prototype.find", "Array.prototype.push", "Array.prototype.slice", "Array.prototype.sort",
+    "String.prototype.slice", "String.prototype.replace", "String.prototype.split", "fs.appendFileSync",
+    "fs.writeFileSync", "fs.openSync", "fs.writeSync", "process.cwd",
+]  # fmt: skip
+NODE_TRAP = """
+(0).constructor.prototype.toFixed = () => '1';
+const fs = require('fs');
+const kept = {owner}.{key};
+{owner}.{key} = function (...given) {{
+  if (new Error().stack.includes('loopwright_')) throw new Error('the product');
+  return Reflect.apply(kept, this, given);
+}};
+"""
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize("name", NODE_TRAPS)
+def test_nothing_that_the_product_replaces_in_node_hides_what_it_changes(runs, name):
+    owner, _, key = name.rpartition(".")
+    runs.write(**{"product.js": NODE_TRAP.format(owner=owner, key=key)})
+    runs.write(**{"test__a.test.js": "require('../product'); require('node:test').test('it', () => {});"})
+    assert changed(runs, "node", "--test") >= {name, "Number.prototype.toFixed"}
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "Object.prototype.toJSON = () => []",
+        "Array.prototype.toJSON = () => []",
+        "String.prototype.toJSON = () => ''",
+        "Array.prototype[Symbol.iterator] = function* () {}",
+        "Object.getPrototypeOf(function* () {}).prototype.next = () => ({ done: true })",
+        "for (const at of [0, 1]) Object.defineProperty(Array.prototype, at, { set() {} })",
+        "Object.defineProperty(Object.prototype, 'value', { get: () => 1 })",
+    ],
+)
+def test_nothing_that_objects_inherit_in_node_hides_what_the_product_changes(runs, trap):
+    product = f"(0).constructor.prototype.toFixed = () => '1'; process.prependListener('exit', () => {{ {trap} }})"
+    runs.write(**{"product.js": product})
+    runs.write(**{"test__a.test.js": "require('../product'); require('node:test').test('it', () => {});"})
+    assert changed(runs, "node", "--test") >= {"Number.prototype.toFixed"}
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize("product", ["process.removeAllListeners('exit')", "process.kill(process.pid, 9)"])
+def test_a_process_of_node_that_does_not_tell_its_state_is_noticed(runs, product):
+    runs.write(**{"product.js": product})
+    runs.write(**{"test__a.test.js": "require('../product'); require('node:test').test('it', () => {});"})
+    runs.run("node", "--test")
+    assert (runs.report().gaps, runs.report().state) == ((), ("unknown",))
+
+
 @pytest.mark.needs("node")
 @pytest.mark.parametrize("command", [("node", "--test"), ("node", "test/a.test.js")], ids=["files", "one process"])
 def test_node_lists_what_the_product_changes_and_not_what_it_loads_itself(runs, command):

@@ -2,27 +2,56 @@
 
 Runs inside the user's test programs, also on old versions of Python, and never fails there. It looks at attributes of
 the standard library and of pytest, at environment variables, and at settings of the interpreter. Only names are listed.
+
+The product may replace what this module uses. So functions are bound here before the product runs. They are functions
+in C, which use no others, and the built-in names are a copy.
 """
 
 from __future__ import annotations
 
-import _signal
 import builtins
 import gc
 import os
 import sys
+from _signal import NSIG, getsignal
 from collections.abc import Callable, Iterator, Mapping
+from decimal import DefaultContext, getcontext
 from operator import is_not
+from os import getcwd
+from sys import getprofile, getrecursionlimit, getswitchinterval, gettrace
 from types import FunctionType, ModuleType
 from typing import Any
 
+try:
+    from _locale import LC_ALL, setlocale
+except ImportError:  # not every Python has it
+    LC_ALL, setlocale = 0, int
+try:
+    from _socket import getdefaulttimeout
+except ImportError:
+    getdefaulttimeout = int
+# Functions of this module look built-in names up here.
+__builtins__ = dict(vars(builtins))
+# Stands for the state that a process could not tell. Readers of the report know it.
+UNKNOWN = "unknown"
 MOST_NAMES = 200
 LONGEST_NAME = 120
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")
-_FRAMEWORKS = frozenset({"_pytest", "pytest", "pluggy"})
+_FRAMEWORKS = frozenset({"_pytest", "pytest", "pluggy", "xdist", "execnet"})
+_REPORTERS = "loopwright_"
 _BASE = ("builtins", "typing", "collections.abc")
 _MISSING = object()
+_dict_of_module = ModuleType.__dict__["__dict__"].__get__
+_dict_of_class = type.__dict__["__dict__"].__get__
+_bases_of = type.__dict__["__mro__"].__get__
+_MODULES = sys.modules
+# The variables, behind an object whose methods are Python code.
+_ENVIRONMENT = vars(os.environ)
+_VARIABLES = _ENVIRONMENT["_data"]
+_gc_is_enabled, _gc_threshold = gc.isenabled, gc.get_threshold
+_digits_limit = getattr(sys, "get_int_max_str_digits", int)
+_PLAIN = (str, bytes, int, float, bool, tuple, list)
 _SIMPLE = (str, bytes, int, float, complex, bool, type(None))
 # Runners, captures and plain imports change these.
 _USUAL = frozenset(
@@ -30,61 +59,90 @@ _USUAL = frozenset(
     | {"sys.last_" + name for name in ("exc", "type", "value", "traceback")}
 )
 _USUAL_VARIABLES = frozenset({"LOOPWRIGHT_REPORTS", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"})
-_DECIMAL = (28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0, ("DivisionByZero", "InvalidOperation", "Overflow"))
 
 
-def watch() -> Callable[[], list[str] | None]:
-    """Note the state now. The result lists what is different later; None if that can't be told."""
+def watch() -> Callable[[], list[str]] | None:
+    """Note the state now. The result lists what is different later; None if the state can't be noted."""
     try:
-        project = os.getcwd() + os.sep
+        project = getcwd() + os.sep
         owners, settings = _owners(), _settings(project)
         functions = {function: parts for _, attributes in owners.values() for function, parts in _functions(attributes)}
-        variables = dict(os.environ)
+        variables = dict(_VARIABLES)
         # A script may import the project before its runner: then only what the project defines itself can be told.
         known = frozenset() if _is_loaded(project) else frozenset(owners)
     except Exception:
-        return lambda: None
+        return None
+    parts: tuple[Callable[[], Iterator[str]], ...] = (
+        lambda: _changed_attributes(owners),
+        lambda: _changed_functions(functions),
+        lambda: _foreign_attributes(project, known),
+        lambda: _changed_settings(settings, _settings(project)),
+        lambda: _changed_variables(variables),
+    )
+    return lambda: _names(parts)
 
-    def changed() -> list[str] | None:
+
+def _names(parts: tuple[Callable[[], Iterator[str]], ...]) -> list[str]:
+    """All names. A part that can't be told is named as well: it may be what the product wants to hide."""
+    found: set[str] = set()
+    for part in parts:
         try:
-            found = {*_changed_attributes(owners), *_changed_functions(functions), *_foreign_attributes(project, known)}
-            now = _settings(project)
-            found.update(name for name, value in settings.items() if now.get(name) != value)
-            found.update(_changed_variables(variables))
-            return sorted({name[:LONGEST_NAME] for name in found - _USUAL})[:MOST_NAMES]
+            found.update(part())
         except Exception:
-            return None
-
-    return changed
+            found.add(UNKNOWN)
+    return sorted({name[:LONGEST_NAME] for name in found - _USUAL})[:MOST_NAMES]
 
 
 def _is_library(name: str, module: Any) -> bool:
     """Whether tests measure by this module: one of the standard library or of pytest, not one of the project."""
-    if name == "__main__" or not isinstance(module, ModuleType):
+    if name == "__main__" or not _is_module(module):
         return False
-    if name.partition(".")[0] in _FRAMEWORKS:
+    if name.partition(".")[0] in _FRAMEWORKS or name.startswith(_REPORTERS):
         return True
-    file = getattr(module, "__file__", None)
+    file = _file_of_module(module)
     if not file:
-        return getattr(getattr(module, "__spec__", None), "origin", "") in ("built-in", "frozen")
-    return str(file).startswith(_LIBRARY) and not any(part in file for part in _INSTALLED)
+        spec = _attributes(module).get("__spec__")
+        return getattr(spec, "origin", "") in ("built-in", "frozen")
+    return file.startswith(_LIBRARY) and not any(part in file for part in _INSTALLED)
+
+
+def _attributes(value: Any) -> Mapping[str, Any]:
+    """The attributes of a module or a class, without its own code. Some classes in C have none until they are used."""
+    return (_dict_of_module if _is_module(value) else _dict_of_class)(value) or {}
+
+
+def _is_module(value: Any) -> bool:
+    """Whether a value is a module, whatever class it says it has."""
+    return issubclass(type(value), ModuleType)
+
+
+def _module_of(value: Any) -> str:
+    """The name of the module that defines a class; empty for other values."""
+    name = _attributes(value).get("__module__") if issubclass(type(value), type) else ""
+    return name if isinstance(name, str) else ""
+
+
+def _file_of_module(module: Any) -> str:
+    """The file of a module, without the code by which a module may load itself."""
+    file = _attributes(module).get("__file__") if _is_module(module) else None
+    return file if isinstance(file, str) else ""
 
 
 def _is_loaded(project: str) -> bool:
-    files = (getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name != "__main__")
-    return any(_is_of_project(str(file), project) for file in files if file)
+    modules = list(_MODULES.items())
+    return any(_is_of_project(_file_of_module(module), project) for name, module in modules if name != "__main__")
 
 
 def _owners(without: frozenset[str] = frozenset()) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Each module and each of its classes, with a copy of its attributes."""
     found: dict[str, tuple[Any, dict[str, Any]]] = {}
-    for name, module in list(sys.modules.items()):
+    for name, module in list(_MODULES.items()):
         if name not in without and _is_library(name, module):
-            attributes = dict(vars(module))
+            attributes = dict(_attributes(module))
             found[name] = (module, attributes)
             for key, value in attributes.items():
-                if isinstance(value, type) and value.__module__ == name:
-                    found[name + "." + key] = (value, dict(vars(value)))
+                if _module_of(value) == name:
+                    found[name + "." + key] = (value, dict(_attributes(value)))
     return found
 
 
@@ -97,16 +155,17 @@ def _functions(attributes: Mapping[str, Any]) -> Iterator[tuple[Any, tuple[Any, 
 def _changed_attributes(owners: Mapping[str, tuple[Any, dict[str, Any]]]) -> Iterator[str]:
     names = vars(builtins)  # a new name matters if it hides another one
     for owner, (thing, before) in owners.items():
-        is_module = isinstance(thing, ModuleType)
-        if is_module and sys.modules.get(owner, thing) is not thing:
+        is_module = _is_module(thing)
+        if is_module and _MODULES.get(owner, thing) is not thing:
             yield owner
-        now = vars(thing)
+        now = _attributes(thing)
         if any(map(is_not, before.values(), map(now.get, before))):
             for key, value in before.items():
                 if _matters(key, value, now.get(key, _MISSING)):
                     yield owner + "." + key
         if len(now) != len(before):
-            hidden = names if is_module else {key: None for base in thing.__mro__[1:-1] for key in vars(base)}
+            above = () if is_module else _bases_of(thing)[1:-1]
+            hidden = names if is_module else {key for base in above for key in _attributes(base)}
             new = (key for key in list(now) if key not in before and key in hidden)
             yield from (owner + "." + key for key in new if callable(now[key]))
 
@@ -140,37 +199,46 @@ def _file_of(value: Any) -> str:
     """The file that defines a function or a class; empty for other values."""
     if type(value) is FunctionType:
         return str(value.__code__.co_filename)
-    if not isinstance(value, type) or value.__module__ in _BASE:
-        return ""
-    return str(getattr(sys.modules.get(value.__module__), "__file__", None) or "")
+    name = _module_of(value)
+    return _file_of_module(_MODULES.get(name)) if name not in _BASE else ""
 
 
 def _is_of_project(file: str, project: str) -> bool:
     return file.startswith(project) and not any(part in file for part in _INSTALLED)
 
 
-def _changed_variables(before: Mapping[str, str]) -> Iterator[str]:
-    now = dict(os.environ)
-    for name in {*before, *now} - _USUAL_VARIABLES:
-        if before.get(name) != now.get(name):
+def _changed_variables(before: Mapping[Any, Any]) -> Iterator[str]:
+    now = dict(_VARIABLES)
+    if _ENVIRONMENT.get("_data") is not _VARIABLES:
+        yield "os.environ"
+    for key in {*before, *now}:
+        name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
+        if not _is_same(before.get(key), now.get(key)) and name not in _USUAL_VARIABLES:
             yield "env:" + name
+
+
+def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    return (name for name, value in before.items() if not _is_same(value, now.get(name)))
+
+
+def _is_same(before: Any, now: Any) -> bool:
+    """Whether two values are equal, without asking a value of the product."""
+    return now is before or (type(now) is type(before) and type(before) in _PLAIN and now == before)
 
 
 def _settings(project: str) -> dict[str, Any]:
     """The settings of the interpreter. What an unloaded module would set has its usual value."""
-    found: dict[str, Any] = {"sys.switchinterval": sys.getswitchinterval()}
-    found["sys.recursionlimit"] = sys.getrecursionlimit()
-    found["sys.int_max_str_digits"] = getattr(sys, "get_int_max_str_digits", int)()
-    found["sys.trace"], found["sys.profile"] = sys.gettrace() is None, sys.getprofile() is None
-    found["os.getcwd"] = os.getcwd()
+    found: dict[str, Any] = {"sys.switchinterval": getswitchinterval(), "sys.recursionlimit": getrecursionlimit()}
+    found["sys.int_max_str_digits"] = _digits_limit()
+    found["sys.trace"], found["sys.profile"] = gettrace() is None, getprofile() is None
     for name, read in _READERS.items():
         try:
             found[name] = read()
         except Exception:
             found[name] = None
-    for number in range(1, _signal.NSIG):
+    for number in range(1, NSIG):
         try:
-            found["signal." + str(number)] = _signal.getsignal(number)
+            found["signal." + str(number)] = getsignal(number)
         except ValueError:
             continue
     for name in ("meta_path", "path_hooks"):
@@ -179,47 +247,24 @@ def _settings(project: str) -> dict[str, Any]:
     return found
 
 
-def _decimal_context() -> tuple[Any, ...]:
-    decimal = sys.modules.get("decimal")
-    return _DECIMAL if decimal is None else _context_parts(decimal.getcontext())
-
-
-def _default_decimal_context() -> tuple[Any, ...]:
-    decimal = sys.modules.get("decimal")
-    return _DECIMAL if decimal is None else _context_parts(decimal.DefaultContext)
-
-
 def _context_parts(context: Any) -> tuple[Any, ...]:
-    traps = tuple(sorted(signal.__name__ for signal, is_on in context.traps.items() if is_on))
-    return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps)
-
-
-def _gc() -> tuple[Any, ...]:
-    return (gc.isenabled(), gc.get_threshold())
-
-
-def _locale() -> str:
-    module = __import__("_locale")  # not every Python has it
-    return str(module.setlocale(module.LC_ALL, None))
-
-
-def _socket_timeout() -> Any:
-    socket = sys.modules.get("_socket")
-    return socket.getdefaulttimeout() if socket is not None else None
+    _, (precision, rounding, low, high, capitals, clamp, _, traps) = context.__reduce__()
+    return (precision, rounding, low, high, capitals, clamp, sorted(signal.__name__ for signal in traps))
 
 
 def _policy() -> Any:
     """The kind of an asyncio policy other than the default, which is made when it is needed."""
-    events = sys.modules.get("asyncio.events")
-    policy = getattr(events, "_event_loop_policy", None)
+    events = _MODULES.get("asyncio.events")
+    policy = _attributes(events).get("_event_loop_policy") if _is_module(events) else None
     return None if policy is None or type(policy).__module__.startswith("asyncio.") else type(policy).__qualname__
 
 
 _READERS: dict[str, Callable[[], Any]] = {
-    "decimal.context": _decimal_context,
-    "decimal.DefaultContext": _default_decimal_context,
-    "gc": _gc,
-    "locale": _locale,
-    "socket.defaulttimeout": _socket_timeout,
+    "os.getcwd": getcwd,
+    "decimal.context": lambda: _context_parts(getcontext()),
+    "decimal.DefaultContext": lambda: _context_parts(DefaultContext),
+    "gc": lambda: (_gc_is_enabled(), _gc_threshold()),
+    "locale": lambda: setlocale(LC_ALL, None),
+    "socket.defaulttimeout": getdefaulttimeout,
     "asyncio.policy": _policy,
 }
