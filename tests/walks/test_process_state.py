@@ -202,9 +202,17 @@ def test_a_process_that_does_not_tell_its_state_is_held(loops):
         (UNITTEST, MONEY, {"shop/money.py": SPLIT}),
         (PYTEST, PLACE, {"shop/place.py": IN_HOME}),
         (PYTEST, PLACE, {"shop/place.py": IN_HOME, "tests/test_new.py": NEW_TEST}),
+        (PYTEST, PLACE, {"shop/place.py": f"import typing_extensions\n{IN_HOME}"}),
         (NODE, FEES, {"shop/fee.js": ROUNDED}),
     ],
-    ids=["clock", "decimal context", "variable", "a new test changes variables", "prototype"],
+    ids=[
+        "clock",
+        "decimal context",
+        "variable",
+        "a new test changes variables",
+        "an installed package patches",
+        "prototype",
+    ],
 )
 def test_its_honest_twin_is_completed(loops, command, files, work):
     loops.run("start", task(loops, command, files, work))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import venv
 
 import pytest
 from tests.judging.runners.test_real_runners import MODULES, PYTEST, Runs
@@ -128,6 +129,68 @@ def test_what_is_undone_and_what_the_library_does_itself_is_not_listed(runs, com
     other = Runs(folder)
     other.write(**{"test_it.py": USUAL})
     assert changed(other, *command) == usual
+
+
+# A package that is installed where the project can't change it.
+PACKAGE = """
+import os, sys, time, warnings
+
+def start():
+    time.monotonic = lambda: 0.0
+
+def _quiet(*given, **named): return 0.0
+
+os.environ["PACKAGE"] = "1"
+sys.setrecursionlimit(3000)
+warnings.showwarning = _quiet
+setattr(time, "ctime", lambda seconds=0: "now")
+"""
+LATER = "import os\nos.environ['LATER'] = '1'\n"
+WARNS = "import warnings\nwarnings.warn('old', UserWarning, stacklevel=2)\n"
+
+
+@pytest.fixture
+def python(runs, tmp_path):
+    """A Python with this package and one that loads a plug-in of the project."""
+    folder = tmp_path / "installed"
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    for name, text in {"package": PACKAGE, "later": LATER, "host": "import plugin\n", "warns": WARNS}.items():
+        (site / f"{name}.py").write_text(text)
+    return str(folder / "bin" / "python")
+
+
+@pytest.mark.parametrize(
+    ("product", "names"),
+    [
+        ("import package", set()),
+        ("from package import start", set()),
+        ("import package, later", set()),
+        ("import package; package.start()", {"time.monotonic"}),
+        ("import os; os.environ['PACKAGE'] = '2'; import package", {"env:PACKAGE"}),
+        ("import package, time; time.perf_counter = package._quiet; import later", {"time.perf_counter"}),
+        ("import package, time; time.ctime = package._quiet", {"time.ctime"}),
+        ("import host", {"time.perf_counter"}),
+        ("import sys; sys.path.insert(0, 'site-packages'); import own", {"time.perf_counter"}),
+    ],
+)
+def test_what_an_installed_package_changes_while_it_is_imported_is_no_state_of_the_work(runs, python, product, names):
+    lie = "import time\ntime.perf_counter = lambda: 0.0\n"
+    runs.write(**{"product.py": product + "\n", "test_it.py": TEST, "plugin.py": lie, "site-packages__own.py": lie})
+    assert changed(runs, python, "-m", "unittest", "-q") == names | {"warnings.filters"}
+
+
+def test_a_package_that_warns_while_it_is_imported_still_names_the_file_that_imports_it(runs, python):
+    checks = "import unittest, warnings\nclass Tests(unittest.TestCase):\n    def test_it(self):\n"
+    checks += "        with warnings.catch_warnings(record=True) as found: import warns\n"
+    runs.write(**{"test_it.py": f"{checks}        self.assertEqual(found[0].filename, __file__)\n"})
+    changed(runs, python, "-m", "unittest", "-q")
+
+
+def test_typing_extensions_is_free(runs):
+    runs.write(**{"product.py": "import msgspec, typing_extensions\n", "test_it.py": TEST})
+    for command in (UNITTEST, PYTEST):
+        assert not [name for name in changed(runs, *command) if name.startswith("typing.")]
 
 
 # Each of these replaces what a reporter could use. None of them is asked, and each is listed.

@@ -20,7 +20,7 @@ from operator import is_not
 from os import getcwd
 from sys import getprofile, getrecursionlimit, getswitchinterval, gettrace
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     from _locale import LC_ALL, setlocale
@@ -61,36 +61,76 @@ _USUAL = frozenset(
 _USUAL_VARIABLES = frozenset({"LOOPWRIGHT_REPORTS", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"})
 
 
+class Difference(NamedTuple):
+    """One name whose value changed. The table has the value from before, if that can be replaced."""
+
+    name: str
+    table: Any = None
+    key: Any = None
+    value: Any = None
+
+
+class State:
+    """What a process had at one moment."""
+
+    def __init__(self) -> None:
+        self._project = getcwd() + os.sep
+        self._owners, self._settings = _owners(), _settings(self._project)
+        attributes = [attributes for _, attributes in self._owners.values()]
+        self._functions = {function: parts for known in attributes for function, parts in _functions(known)}
+        self._variables = dict(_VARIABLES)
+        # A script may import the project before its runner: then only what the project defines itself can be told.
+        self._known = (
+            frozenset() if self.has_loaded(frozenset({id(_MODULES.get("__main__"))})) else frozenset(self._owners)
+        )
+
+    def has_loaded(self, known: frozenset[int]) -> bool:
+        """Whether the process has loaded a module of the project, other than these. A module may have two names."""
+        files = [_file_of_module(module) for module in list(_MODULES.values()) if id(module) not in known]
+        return any(_is_of_project(file, self._project) for file in files)
+
+    def names(self) -> list[str]:
+        """The names of what is different now."""
+        foreign = (lambda: _foreign_attributes(self._project, self._known),)
+        found = {difference.name for difference in self._differences(foreign)}
+        return sorted({name[:LONGEST_NAME] for name in found - _USUAL})[:MOST_NAMES]
+
+    def differences(self) -> list[Difference]:
+        """The same, without functions and classes of the project in libraries that were loaded later."""
+        return self._differences(())
+
+    def accept(self, differences: list[Difference]) -> None:
+        """Take these values for those from before, unless the project made them."""
+        for _, table, key, value in differences:
+            if table is not None and not _is_of_project(_file_of(value), self._project):
+                table[key] = value
+
+    def _differences(self, more: tuple[Callable[[], Iterator[Difference]], ...]) -> list[Difference]:
+        """All differences. A part that can't be told is named as well: it may be what the product wants to hide."""
+        found: list[Difference] = []
+        parts: tuple[Callable[[], Iterator[Difference]], ...] = (
+            lambda: _changed_attributes(self._owners),
+            lambda: _changed_functions(self._functions),
+            lambda: _changed_settings(self._settings, _settings(self._project)),
+            lambda: _changed_variables(self._variables),
+        )
+        for part in (*parts, *more):
+            try:
+                found.extend(part())
+            except Exception:
+                found.append(Difference(UNKNOWN))
+        return found
+
+
 def watch() -> Callable[[], list[str]] | None:
     """Note the state now. The result lists what is different later; None if the state can't be noted."""
     try:
-        project = getcwd() + os.sep
-        owners, settings = _owners(), _settings(project)
-        functions = {function: parts for _, attributes in owners.values() for function, parts in _functions(attributes)}
-        variables = dict(_VARIABLES)
-        # A script may import the project before its runner: then only what the project defines itself can be told.
-        known = frozenset() if _is_loaded(project) else frozenset(owners)
+        state = State()
+        # Only now: it imports this module.
+        __import__("loopwright_importlib_bootstrap").leave_out_installed(state)
     except Exception:
         return None
-    parts: tuple[Callable[[], Iterator[str]], ...] = (
-        lambda: _changed_attributes(owners),
-        lambda: _changed_functions(functions),
-        lambda: _foreign_attributes(project, known),
-        lambda: _changed_settings(settings, _settings(project)),
-        lambda: _changed_variables(variables),
-    )
-    return lambda: _names(parts)
-
-
-def _names(parts: tuple[Callable[[], Iterator[str]], ...]) -> list[str]:
-    """All names. A part that can't be told is named as well: it may be what the product wants to hide."""
-    found: set[str] = set()
-    for part in parts:
-        try:
-            found.update(part())
-        except Exception:
-            found.add(UNKNOWN)
-    return sorted({name[:LONGEST_NAME] for name in found - _USUAL})[:MOST_NAMES]
+    return state.names
 
 
 def _is_library(name: str, module: Any) -> bool:
@@ -128,11 +168,6 @@ def _file_of_module(module: Any) -> str:
     return file if isinstance(file, str) else ""
 
 
-def _is_loaded(project: str) -> bool:
-    modules = list(_MODULES.items())
-    return any(_is_of_project(_file_of_module(module), project) for name, module in modules if name != "__main__")
-
-
 def _owners(without: frozenset[str] = frozenset()) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Each module and each of its classes, with a copy of its attributes."""
     found: dict[str, tuple[Any, dict[str, Any]]] = {}
@@ -152,22 +187,22 @@ def _functions(attributes: Mapping[str, Any]) -> Iterator[tuple[Any, tuple[Any, 
             yield value, (value.__code__, value.__defaults__)
 
 
-def _changed_attributes(owners: Mapping[str, tuple[Any, dict[str, Any]]]) -> Iterator[str]:
+def _changed_attributes(owners: Mapping[str, tuple[Any, dict[str, Any]]]) -> Iterator[Difference]:
     names = vars(builtins)  # a new name matters if it hides another one
     for owner, (thing, before) in owners.items():
         is_module = _is_module(thing)
         if is_module and _MODULES.get(owner, thing) is not thing:
-            yield owner
+            yield Difference(owner)
         now = _attributes(thing)
         if any(map(is_not, before.values(), map(now.get, before))):
-            for key, value in before.items():
+            for key, value in list(before.items()):
                 if _matters(key, value, now.get(key, _MISSING)):
-                    yield owner + "." + key
+                    yield Difference(owner + "." + key, before, key, now.get(key, _MISSING))
         if len(now) != len(before):
             above = () if is_module else _bases_of(thing)[1:-1]
             hidden = names if is_module else {key for base in above for key in _attributes(base)}
             new = (key for key in list(now) if key not in before and key in hidden)
-            yield from (owner + "." + key for key in new if callable(now[key]))
+            yield from (Difference(owner + "." + key, before, key, now[key]) for key in new if callable(now[key]))
 
 
 def _matters(key: str, before: Any, now: Any) -> bool:
@@ -181,18 +216,19 @@ def _matters(key: str, before: Any, now: Any) -> bool:
     return callable(before) or not key.startswith("_") or key == "__builtins__"
 
 
-def _changed_functions(functions: Mapping[Any, tuple[Any, Any]]) -> Iterator[str]:
+def _changed_functions(functions: Mapping[Any, tuple[Any, Any]]) -> Iterator[Difference]:
     for function, (code, defaults) in functions.items():
-        if function.__code__ is not code or function.__defaults__ is not defaults:
-            yield str(function.__module__) + "." + str(function.__qualname__)
+        now = (function.__code__, function.__defaults__)
+        if now[0] is not code or now[1] is not defaults:
+            yield Difference(str(function.__module__) + "." + str(function.__qualname__), functions, function, now)
 
 
-def _foreign_attributes(project: str, known: frozenset[str]) -> Iterator[str]:
+def _foreign_attributes(project: str, known: frozenset[str]) -> Iterator[Difference]:
     """Functions and classes of the project inside a library that was loaded later."""
     for owner, (_, attributes) in _owners(known).items():
         for key, value in attributes.items():
             if _is_of_project(_file_of(value), project):
-                yield owner + "." + key
+                yield Difference(owner + "." + key)
 
 
 def _file_of(value: Any) -> str:
@@ -207,18 +243,19 @@ def _is_of_project(file: str, project: str) -> bool:
     return file.startswith(project) and not any(part in file for part in _INSTALLED)
 
 
-def _changed_variables(before: Mapping[Any, Any]) -> Iterator[str]:
+def _changed_variables(before: Mapping[Any, Any]) -> Iterator[Difference]:
     now = dict(_VARIABLES)
     if _ENVIRONMENT.get("_data") is not _VARIABLES:
-        yield "os.environ"
+        yield Difference("os.environ")
     for key in {*before, *now}:
         name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
         if not _is_same(before.get(key), now.get(key)) and name not in _USUAL_VARIABLES:
-            yield "env:" + name
+            yield Difference("env:" + name, before, key, now.get(key))
 
 
-def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    return (name for name, value in before.items() if not _is_same(value, now.get(name)))
+def _changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+    names = [name for name, value in before.items() if not _is_same(value, now.get(name))]
+    return (Difference(name, before, name, now.get(name)) for name in names)
 
 
 def _is_same(before: Any, now: Any) -> bool:
