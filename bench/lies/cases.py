@@ -10,6 +10,7 @@ import about_open_classes
 import about_outsiders
 import about_places
 import about_records
+import about_state
 import about_tests
 import about_third_outsider
 import honest
@@ -20,7 +21,7 @@ from scene import Ready, scripted
 
 LIES = (
     *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *about_open_classes.CAUGHT, *uncaught.LIES,
-    *about_third_outsider.CAUGHT, *about_linters.LIES, *about_examples.CAUGHT,
+    *about_third_outsider.CAUGHT, *about_state.LIES, *about_linters.LIES, *about_examples.CAUGHT,
     *about_outsiders.OPEN, *about_open_classes.OPEN, *about_third_outsider.OPEN,
     *about_examples.OPEN,
 )  # fmt: skip
