@@ -7,6 +7,7 @@ import ast
 import pytest
 
 from loopwright.judging.controls.invert import invert
+from loopwright.judging.controls.watched_values import watch
 
 SALT = "ab12"
 
@@ -48,3 +49,30 @@ def file_of(count: int) -> bytes:
 def test_twice_the_tests_take_twice_the_visits(visits, is_near):
     few, many = (visits(invert, "t.py", file_of(count), salt=SALT, is_near=is_near) for count in (40, 80))
     assert many < 2.2 * few
+
+
+def sums(count: int) -> str:
+    return "    v0 = TABLE\n" + "".join(f"    v{n} = v{n - 1} + v{n - 1}\n" for n in range(1, count))
+
+
+def mutual(count: int) -> str:
+    names = [f"v{n}" for n in range(count)]
+    return "".join(f"    {name} = 1\n    {name} = {' + '.join(names)}\n" for name in names)
+
+
+EXPECTED = {
+    "sums": lambda count: f"{sums(count)}    assert f() == v{count - 1}\n",
+    "mutual": lambda count: f"{mutual(count)}    assert f() == v0\n",
+    "methods": lambda count: f"    assert f() == TABLE{'.strip()' * count}\n",
+    "items": lambda count: f"    assert f() == TABLE{'[0]' * count}\n",
+}
+
+
+@pytest.mark.parametrize("body", EXPECTED.values(), ids=EXPECTED)
+def test_the_origin_of_a_value_is_found_in_linear_time(visits, body):
+    def watch_value(count):
+        source = f"from m import f, TABLE\ndef test_a():\n{body(count)}".encode()
+        watch(source, frozenset(["test_a"]), lambda _: lambda module, *_: module == "m", frozenset(), name="_r")
+
+    few, many = (visits(watch_value, count) for count in (6, 12))
+    assert many < 4.5 * few  # mutual names have four times the text
