@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -198,14 +199,12 @@ def _tests(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Functio
 
 def _renamed(old: Mapping[str, _Function], new: Mapping[str, _Function]) -> dict[str, str]:
     """Tests that are gone, and that are there under a new name with the same body; each new name once."""
-    added = {name: _body(function) for name, function in new.items() if name not in old}
-    renamed = {}
-    for name, function in old.items():
-        same = next((now for now, body in added.items() if body == _body(function)), None) if name not in new else None
-        if same is not None:
-            renamed[name] = same
-            del added[same]
-    return renamed
+    added: dict[str, deque[str]] = {}
+    for name, function in new.items():
+        if name not in old:
+            added.setdefault(_body(function), deque()).append(name)
+    gone = {name: added.get(_body(function)) for name, function in old.items() if name not in new} if added else {}
+    return {name: names.popleft() for name, names in gone.items() if names}
 
 
 def _body(function: _Function) -> str:

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from loopwright.judging.changed_tests import renamed_tests_of
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.watched_values import watch
 
@@ -49,6 +50,25 @@ def file_of(count: int) -> bytes:
 def test_twice_the_tests_take_twice_the_visits(visits, is_near):
     few, many = (visits(invert, "t.py", file_of(count), salt=SALT, is_near=is_near) for count in (40, 80))
     assert many < 2.2 * few
+
+
+def renamed_file(count: int, name: str) -> bytes:
+    return "".join(f"def test_{name}_{n}():\n    assert f({n}, '{name}') == {n}\n" for n in range(count)).encode()
+
+
+def test_each_body_is_read_once_to_find_renamed_tests(monkeypatch):
+    dumped = []
+    dump = ast.dump
+
+    def counting(node):
+        dumped.append(node)
+        return dump(node)
+
+    monkeypatch.setattr(ast, "dump", counting)
+    assert renamed_tests_of("t.py", renamed_file(20, "a"), renamed_file(20, "b")) == {}
+    few = len(dumped)
+    assert renamed_tests_of("t.py", renamed_file(40, "a"), renamed_file(40, "b")) == {}
+    assert len(dumped) - few <= 2.2 * few
 
 
 def sums(count: int) -> str:
