@@ -27,6 +27,7 @@ from loopwright.judging.controls.python_tests import is_test, names_of_tests
 from loopwright.judging.controls.python_values import PythonValues
 from loopwright.judging.controls.slight_forms import SlightForm, SlightForms
 from loopwright.judging.syntax.edits import Edits
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
 
 _SET_UP = frozenset({
@@ -73,14 +74,15 @@ def probes_name(salt: str) -> str:
 
 def probe_python(path: str, source: bytes, *, salt: str) -> Probed:
     """The file with probes; `path` is relative to the project. A file that can't be probed stays. Never raises."""
-    try:
-        parsed = parse_python(source)
-        if parsed is None:
-            return Probed(source)
-        probed = _ProbedFile(parsed, path, salt).probed()
-        return probed if parse_python(probed.source) is not None else Probed(source, unprobed=tuple(probed.assertions))
-    except RecursionError:
+    return unless_too_deep(Probed(source), lambda: _probed(path, source, salt))
+
+
+def _probed(path: str, source: bytes, salt: str) -> Probed:
+    parsed = parse_python(source)
+    if parsed is None:
         return Probed(source)
+    probed = _ProbedFile(parsed, path, salt).probed()
+    return probed if parse_python(probed.source) is not None else Probed(source, unprobed=tuple(probed.assertions))
 
 
 class _ProbedFile:

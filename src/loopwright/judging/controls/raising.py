@@ -6,15 +6,13 @@ from loopwright.judging.controls.model import Raising
 from loopwright.judging.controls.raising_javascript import raise_in_javascript
 from loopwright.judging.controls.raising_python import raise_in_python
 from loopwright.judging.syntax import javascript_source
+from loopwright.judging.syntax.nesting import unless_too_deep
 
 
 def raise_in_changed(path: str, before: bytes, after: bytes) -> Raising | None:
     """The new file in which every function that differs from the old file raises; None if there is no such function."""
-    try:
-        if path.endswith((".py", ".pyw")):
-            return raise_in_python(before, after)
-        if path.endswith(javascript_source.SUFFIXES):
-            return raise_in_javascript(path, before, after)
-    except RecursionError:
-        return None
+    if path.endswith((".py", ".pyw")):
+        return unless_too_deep(None, lambda: raise_in_python(before, after))
+    if path.endswith(javascript_source.SUFFIXES):
+        return unless_too_deep(None, lambda: raise_in_javascript(path, before, after))
     return None

@@ -16,6 +16,7 @@ from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.controls.python_tests import invert_python
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.heredocs import Heredoc, find_heredocs, without_heredocs
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.shell_words import SimpleCommand, Word, shell_words, simple_commands
 
 _OPPOSITES = {
@@ -180,8 +181,12 @@ def _read(source: bytes) -> _Script | None:
 
 def _changed_code(code: str, marks: Marks, *, is_python: bool) -> str | None:
     source = code.encode()
-    inverted = invert_python(source, None, marks) if is_python else invert_javascript("command.js", source, None, marks)
+    inverted = unless_too_deep(Inverted(source), lambda: _inverted_code(source, marks, is_python=is_python))
     return inverted.source.decode("utf-8", "replace") if inverted.altered else None
+
+
+def _inverted_code(source: bytes, marks: Marks, *, is_python: bool) -> Inverted:
+    return invert_python(source, None, marks) if is_python else invert_javascript("command.js", source, None, marks)
 
 
 def _decides(commands: list[SimpleCommand], index: int) -> bool:
