@@ -131,6 +131,9 @@ def test_a_near_assertion_that_fails_does_not_hide_the_next_one(tmp_path, functi
         ("a.sh", 'test "$(f)" = "hello Ann"', 'test "$(f)" = "hello Anp"'),
         ("a.sh", "f | grep -q 'hello Ann'", "f | grep -q 'hello Anp'"),
         ("a.sh", "f | grep -q 'hello [A-Z]'", "f | grep -q 'hello [A-Z]'"),
+        ("a.sh", 'echo Ä; [ "$(f)" = "Grüße" ]', 'echo Ä; [ "$(f)" = "Grüßg" ]'),
+        ("a.sh", "echo Ä; f | grep -q 'naïve café'", "echo Ä; f | grep -q 'naïve cahé'"),
+        ("a.sh", 'test "$(f)" = "äöü"', 'test "$(f)" = "äöü"'),
     ],
 )
 def test_other_languages_change_slightly(path, before, after):
