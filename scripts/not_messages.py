@@ -36,6 +36,7 @@ FORMATS = frozenset(
         "args = [{map}]",
         "exec({limit_tests}, _limits := dict(__name__='limits'))",
         "_limits.pop('limit_tests')(globals(), {names}, {seconds})",
+        "not {before} != {after}",
         "command = {argv}",
         "env_vars = [{map}]",
         "{before}loopwright:begin {agents} sha256:{digest}{after}",

@@ -50,6 +50,40 @@ def test_a_test_is_flaky_if_it_failed_on_the_base_and_did_not_fail_in_each_run(r
     assert flaky_tests(reversed(runs)) == flaky
 
 
+class CountedTests(dict[str, str]):
+    """Tests that count how often all of them are looked at."""
+
+    looks = 0
+
+    def items(self):
+        self.looks += 1
+        return super().items()
+
+
+def test_tests_that_a_run_lacks_are_not_compared_with_each_other():
+    missing, failing = ({f"t{n}.py::test_{name}": F for n in range(30)} for name in "ab")
+    runs = [TreeResult(exited_with_0=False, tests=CountedTests(tests)) for tests in (missing, failing)]
+    assert flaky_tests(runs) == frozenset()
+    assert all(run.tests.looks <= 1 for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("failed", "tests"),
+    [
+        ("a/t.py", ["a/t.py::x", "a/t.py::A::x[b/c.d]"]),
+        ("a", ["a/t.py::x", "a.t.A::x"]),
+        ("a.t", ["a/t.py::x", "a.t.A::x", "a.t::x", "top/a/t.py::x"]),
+        ("t", ["a/t.py::x", "t.A::x"]),
+        ("a/t.py::A", ["a/t.py::A::x"]),
+    ],
+)
+def test_a_test_fails_if_its_file_or_module_could_not_be_loaded(failed, tests):
+    tree = TreeResult(exited_with_0=False, tests={failed: F, "b.py::y": P})
+    assert [test for test in tests if not tree.is_failing(test)] == []
+    others = ["b.py::y", "aa/t.py::x", "b/tt.py::x", "a_t.A::x", "x::a/t.py", "b.py::a.t"]
+    assert [test for test in others if tree.is_failing(test)] == (["aa/t.py::x"] if failed == "t" else [])
+
+
 def test_a_test_that_not_every_run_on_the_base_has_is_unstable_and_never_new():
     runs = [tree(a=P, at_noon=P), tree(a=P)]
     assert unstable_tests(runs) == {"t.py::at_noon"}

@@ -247,7 +247,7 @@ def test_a_build_is_not_proven_by_an_object_that_equals_what_is_near(project, bu
     files = [("hello.py", TABLE), ("test_hello.py", test)]
     built(f"cat > hello.py <<'END'\n{LENIENT}END\n", command, files=files, settings=settings)
     blocker = blockers(project, "review")["tests_broken_1"]["message"]
-    assert blocker.startswith("project tests that could fail before the work now pass whatever they expect (run ")
+    assert blocker.startswith("project tests have an assertion that could fail before the work, and now ")
     assert "test_ann (line" in blocker
 
 

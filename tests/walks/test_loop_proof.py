@@ -486,7 +486,7 @@ def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc, befor
     loops.run("start", loop_id, code=14)
     hold = held(loops, loop_id)
     assert hold["code"] == "vacuous_tests"
-    assert "pass now whatever they expect: test_three" in hold["message"]
+    assert "also holds with a changed expectation: test_three" in hold["message"]
 
 
 def test_a_person_who_accepts_known_failures_is_told_which_tests_can_not_fail_any_more(loops, calc):
@@ -496,7 +496,7 @@ def test_a_person_who_accepts_known_failures_is_told_which_tests_can_not_fail_an
     loops.project.write("test_old.py", TEST.format(name="old", n=1, result=9))
     loops.project.commit("more tests, and one that fails")
     loops.run("start", loop_id, code=14)
-    assert "pass now whatever they expect: test_three" in loops.run("show", loop_id, "--json").stdout
+    assert "also holds with a changed expectation: test_three" in loops.run("show", loop_id, "--json").stdout
 
 
 KIT = "def check_result(got, want):\n    assert got == want, got\n"
@@ -1048,6 +1048,27 @@ class Tests(unittest.TestCase):
         self.assertEqual(bill([1.5, 3.0]), Bill(2, 4.5))
 """
 
+USER = """\
+import dataclasses
+from decimal import Decimal
+
+@dataclasses.dataclass
+class User:
+    name: str
+    owes: Decimal = Decimal(0)
+    seen: int = dataclasses.field(default=0, compare=False)
+
+def users():
+    return [User('bob', Decimal(1.5), 7)]
+"""
+USERS = """\
+from decimal import Decimal
+from calc import User, users
+
+def test_users():
+    assert users() == [User("ann", Decimal("1.50"), seen=3)]
+"""
+
 
 @pytest.mark.parametrize(
     ("source", "test", "command", "lie", "honest"),
@@ -1055,8 +1076,10 @@ class Tests(unittest.TestCase):
         (ACCOUNT, DEPOSITS, PYTEST, "s/return False/return True/", "s/= amount/+= amount/"),
         (ROWS, READS_ROWS, UNITTEST, "s/text.splitlines/''.splitlines/", "s/yield line/yield line.strip()/"),
         (BILL, BILLS, UNITTEST, "s/total: float/total: float = dataclasses.field(compare=False)/", "s/max(/sum(/"),
+        # Neither the zero of "1.50" nor `seen` was compared before.
+        (USER, USERS, PYTEST, "s/name: str/name: str = dataclasses.field(compare=False)/", "s/bob/ann/"),
     ],
-    ids=["a block swallows it", "no round of a loop", "a field is not compared"],
+    ids=["a block swallows it", "no round of a loop", "a field is not compared", "a field of a list is not compared"],
 )
 @pytest.mark.parametrize("is_honest", [False, True], ids=["lie", "honest"])
 def test_the_assertion_that_failed_must_still_be_able_to_fail(
@@ -1072,7 +1095,7 @@ def test_the_assertion_that_failed_must_still_be_able_to_fail(
     if not is_honest:
         hold = held(loops, loop_id)
         assert hold["code"] == "vacuous_tests"
-        assert "pass now whatever they expect: test_it.py::" in hold["message"]
+        assert "also holds with a changed expectation: test_it.py::" in hold["message"]
 
 
 LENIENT_NUMBER = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from loopwright.judging.protected_verdict import is_in
 from loopwright.judging.scope import kind_of
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.verdict import FAILED, PASSED, TreeResult
 from loopwright.wording.catalogue import few
 
@@ -75,16 +77,25 @@ def changed_tests(
     path: str, before: bytes | None, after: bytes | None, base: TreeResult, work: TreeResult
 ) -> ChangedTests:
     """What became of the tests of a file. `base` and `work` are results before and with the change."""
-    old, new = _functions(path, before), _functions(path, after)
     ran = (_of_file(path, base), _of_file(path, work))
+    by_results = _by_results(*ran, functions=frozenset(), is_deleted=after is None)
+    return unless_too_deep(by_results, lambda: _by_code(path, before, after, base, work) or by_results)
+
+
+def _by_code(
+    path: str, before: bytes | None, after: bytes | None, base: TreeResult, work: TreeResult
+) -> ChangedTests | None:
+    """The same by the code and the results; None if the code can't be read."""
+    old, new = _functions(path, before), _functions(path, after)
     if old is None or new is None:
-        return _by_results(*ran, functions=frozenset(), is_deleted=after is None)
+        return None
     renamed = _renamed(old, new)
     deleted = [name for name in old if name not in new and name not in renamed]
     added = [name for name in new if name not in old and name not in renamed.values()]
     same = [name for name in old if name in new and ast.dump(old[name]) != ast.dump(new[name])]
     by_results = ChangedTests()
     if _is_loaded(path, base, work):
+        ran = (_of_file(path, base), _of_file(path, work))
         by_results = _by_results(*ran, functions=frozenset(new), is_deleted=after is None, renamed=renamed)
     off = {name for name in same if _skips(new[name]) > _skips(old[name])}
     off |= {_function(test) for test in by_results.skipped}
@@ -113,8 +124,10 @@ def with_control(path: str, tests: ChangedTests, on_base: TreeResult | None, wor
 
 def renamed_tests_of(path: str, before: bytes | None, after: bytes | None) -> dict[str, str]:
     """The ids of tests that got another name in a changed file, and have the same body; old and new."""
+    renamed: dict[str, str] = {}
     old, new = _functions(path, before), _functions(path, after)
-    renamed = _renamed(old, new) if old is not None and new is not None else {}
+    if old is not None and new is not None:
+        renamed = unless_too_deep(renamed, lambda: _renamed(old, new))
     return {f"{path}::{was}": f"{path}::{now}" for was, now in renamed.items()}
 
 
@@ -175,7 +188,7 @@ def _functions(path: str, source: bytes | None) -> dict[str, _Function] | None:
         return None
     try:
         return dict(_tests(ast.parse(source).body, ""))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
@@ -198,14 +211,12 @@ def _tests(body: Iterable[ast.stmt], owner: str) -> Iterator[tuple[str, _Functio
 
 def _renamed(old: Mapping[str, _Function], new: Mapping[str, _Function]) -> dict[str, str]:
     """Tests that are gone, and that are there under a new name with the same body; each new name once."""
-    added = {name: _body(function) for name, function in new.items() if name not in old}
-    renamed = {}
-    for name, function in old.items():
-        same = next((now for now, body in added.items() if body == _body(function)), None) if name not in new else None
-        if same is not None:
-            renamed[name] = same
-            del added[same]
-    return renamed
+    added: dict[str, deque[str]] = {}
+    for name, function in new.items():
+        if name not in old:
+            added.setdefault(_body(function), deque()).append(name)
+    gone = {name: added.get(_body(function)) for name, function in old.items() if name not in new} if added else {}
+    return {name: names.popleft() for name, names in gone.items() if names}
 
 
 def _body(function: _Function) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from loopwright.judging.scope import kind_of
+from loopwright.judging.syntax.nesting import unless_too_deep
 
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _VITEST = re.compile(r"\bif\s*\(\s*import\.meta\.vitest\s*\)\s*\{")
@@ -32,8 +33,12 @@ def has_inline_tests(path: str, data: bytes) -> bool:
 
 def lost_test_code(before: bytes, after: bytes) -> bool:
     """Whether a test case or test function of a Python file is no longer there as it was."""
-    old, new = (Counter(_test_code(data.decode("utf-8", "replace"))) for data in (before, after))
-    return bool(old - new)
+    # A test that can't be read may be another one.
+    return unless_too_deep(before != after, lambda: bool(_count_tests(before) - _count_tests(after)))
+
+
+def _count_tests(data: bytes) -> Counter[str]:
+    return Counter(_test_code(data.decode("utf-8", "replace")))
 
 
 def lost_tests(path: str, before: bytes, after: bytes) -> bool:

@@ -6,8 +6,10 @@ report can be had.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from functools import cached_property
 
 import msgspec
 
@@ -16,6 +18,7 @@ from loopwright.judging.kept_tests import still_pass
 PASSED = "passed"
 FAILED = "failed"
 _RAN = (PASSED, FAILED)
+_SEPARATOR = re.compile(r"::|[./]")
 # The suite of commands without a report: each is one test among those of other commands.
 SILENT = "commands"
 # The name that stands for a command without a report.
@@ -43,7 +46,7 @@ class Problem(StrEnum):
     NOTHING_RAN = "nothing_ran"
 
 
-class TreeResult(msgspec.Struct, frozen=True, kw_only=True):
+class TreeResult(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a command said on one tree."""
 
     run_id: str = ""
@@ -69,7 +72,11 @@ class TreeResult(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a test failed, or could not be loaded because its file failed."""
         if test in self.tests:
             return self.tests[test] == FAILED
-        return any(status == FAILED and _contains(name, test) for name, status in self.tests.items())
+        return not self._failed.isdisjoint(_containers(test))
+
+    @cached_property
+    def _failed(self) -> frozenset[str]:
+        return frozenset(test for test, status in self.tests.items() if status == FAILED)
 
 
 class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -375,7 +382,7 @@ def _tests_of(name: str, work: TreeResult) -> list[str]:
     if name in work.tests:
         return [name]
     # A test of such a file may be skipped on this machine.
-    return [test for test, status in work.tests.items() if status in _RAN and _contains(name, test)] or [name]
+    return [test for test, status in work.tests.items() if status in _RAN and name in _containers(test)] or [name]
 
 
 def _new_tests(results: CommandResults, base: TreeResult) -> dict[str, bool]:
@@ -398,13 +405,14 @@ def _note(problems: dict[Problem, tuple[str, ...]], problem: Problem, tests: tup
         problems[problem] = tests
 
 
-def _contains(file: str, test: str) -> bool:
-    """Whether a test is in this file or module, by their ids.
+def _containers(test: str) -> Iterator[str]:
+    """The ids that the folders, files, modules and classes of a test may have.
 
     unittest names a module that could not be loaded, from the folder where its search began.
     """
-    if test.startswith((f"{file}::", f"{file}.", f"{file}/")):
-        return True
+    yield from (test[: found.start()] for found in _SEPARATOR.finditer(test))
     path = _file_of(test)
-    module = path.removesuffix(".py").replace("/", ".") if "::" in test and path.endswith(".py") else ""
-    return bool(module) and (module.startswith(f"{file}.") or f".{module}".endswith(f".{file}"))
+    if "::" in test and path.endswith(".py"):
+        module = path.removesuffix(".py").replace("/", ".")
+        dots = [place for place, letter in enumerate(module) if letter == "."]
+        yield from (module, *(module[:place] for place in dots), *(module[place + 1 :] for place in dots))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from posixpath import basename
 
@@ -57,7 +58,7 @@ class ChangedCode(msgspec.Struct, frozen=True):
     after: bytes
 
 
-class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
+class SplitWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The work in parts. All trees are kept as patches, and a sandbox can be opened from each."""
 
     # Everything that the work changed.
@@ -123,7 +124,7 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
         """The paths of the signed changes."""
         return frozenset(change.path for change in self.signed)
 
-    @property
+    @cached_property
     def renamed_tests(self) -> dict[str, str]:
         """Tests that got another name in a changed file of tests, and have the same body."""
         found = (renamed_tests_of(file.path, file.before, file.after) for file in self.test_files)

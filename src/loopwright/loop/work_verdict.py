@@ -304,7 +304,10 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def _more_doubts(self) -> Iterator[Doubt]:
         if self.weakened:
             names = few(self.weakened)
-            message = f"these tests could fail before the work, and pass now whatever they expect: {names}"
+            message = (
+                "these tests have an assertion that could fail before the work, and now is not reached or also holds "
+                f"with a changed expectation: {names}"
+            )
             yield Doubt(code="vacuous_tests", message=message)
         if self.moved:
             message = f"the work changed what tests expect that prove it, by values of the source: {few(self.moved)}"

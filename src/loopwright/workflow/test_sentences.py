@@ -26,7 +26,8 @@ def broken_sentence(tests: ProjectTests) -> str:
     parts = (
         f"project tests that passed before the work now fail (run {tests.run_id}): {failing}" if failing else "",
         f"new tests of the work fail (run {tests.run_id}): {few(tests.added)}" if added else "",
-        f"project tests that could fail before the work now pass whatever they expect (run {tests.run_id}): {weakened}"
+        "project tests have an assertion that could fail before the work, and now is not reached or also holds with a "
+        f"changed expectation (run {tests.run_id}): {weakened}"
         if weakened
         else "",
     )

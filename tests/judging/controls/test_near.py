@@ -59,6 +59,28 @@ def test_what_has_a_tolerance_or_is_an_input_stays(source):
     assert near("check.py", f"{source}\n") == f"{source}\n"
 
 
+# Two functions of a file, and what becomes of them.
+SCOPES = [
+    # A name stands for the values of its own function.
+    (["want = 'x'", "assert f() == want"], ["want = 'y'", "assert f() == want"], ["want = 'z'", "want = 'a'"]),
+    (["want = 'x'", "assert f() == want"], ["want = 'y'", "assert f(want) == want"], ["want = 'z'", "want = 'y'"]),
+    (["want = 'x'", "assert f() == want"], ["assert f(TABLE) == 'y'"], ["want = 'z'", "'a'", "TABLE = 'x'"]),
+    (["assert f() == TABLE"], ["assert f() == 'y'"], ["TABLE = 'z'", "'a'"]),
+    # A name of the module may be used in each function, unless that has one of its own.
+    (["assert f() == TABLE"], ["assert f(TABLE) == 'y'"], ["TABLE = 'x'", "'a'"]),
+    (["assert f() == TABLE"], ["TABLE = 'y'", "assert f(TABLE) == 'y'"], ["TABLE = 'z'", "    TABLE = 'y'", "== 'a'"]),
+    (["global TABLE", "TABLE = 'y'"], ["assert f() == TABLE"], ["TABLE = 'z'", "    TABLE = 'a'"]),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "changed"), SCOPES)
+def test_a_name_stands_for_the_values_of_its_scope(first, second, changed):
+    tests = (["def test_a():", *first], ["def test_b():", *second])
+    body = "".join("\n    ".join(lines) + "\n" for lines in tests)
+    made = near("test_a.py", f"TABLE = 'x'\n{body}")
+    assert [part for part in changed if part not in made] == [], made
+
+
 SOFT = """\
 import unittest
 from pathlib import Path
@@ -109,6 +131,9 @@ def test_a_near_assertion_that_fails_does_not_hide_the_next_one(tmp_path, functi
         ("a.sh", 'test "$(f)" = "hello Ann"', 'test "$(f)" = "hello Anp"'),
         ("a.sh", "f | grep -q 'hello Ann'", "f | grep -q 'hello Anp'"),
         ("a.sh", "f | grep -q 'hello [A-Z]'", "f | grep -q 'hello [A-Z]'"),
+        ("a.sh", 'echo Ä; [ "$(f)" = "Grüße" ]', 'echo Ä; [ "$(f)" = "Grüßg" ]'),
+        ("a.sh", "echo Ä; f | grep -q 'naïve café'", "echo Ä; f | grep -q 'naïve cahé'"),
+        ("a.sh", 'test "$(f)" = "äöü"', 'test "$(f)" = "äöü"'),
     ],
 )
 def test_other_languages_change_slightly(path, before, after):

@@ -93,10 +93,10 @@ def test_sound(): assert product.call(id) == 1
 """
 
 
-def probed_run(folder, product: str) -> tuple[Assertions, dict[str, str]]:
+def probed_run(folder, product: str, tests: str = TESTS) -> tuple[Assertions, dict[str, str]]:
     folder.mkdir()
     (folder / "product.py").write_text(product)
-    probed = probe_python("test_it.py", TESTS.encode(), salt="ab12")
+    probed = probe_python("test_it.py", tests.encode(), salt="ab12")
     source = with_time_limit(probed.source, probed.tests, 10, probes=probes_name("ab12"))
     (folder / "test_it.py").write_bytes(source)
     done = subprocess.run(
@@ -115,7 +115,8 @@ def test_each_weakened_assertion_is_found(tmp_path):
         work = work.replace(before, after)
     base, base_results = probed_run(tmp_path / "base", BASE)
     after, work_results = probed_run(tmp_path / "work", work)
-    assert weakened_assertions(base, after, base_results) == {
+    weakened = weakened_assertions(base, after, base_results)
+    assert {test: tuple({place.partition("~")[0]: None for place in places}) for test, places in weakened.items()} == {
         "test_it.py::test_equal": ("test_it.py:4:4",),
         "test_it.py::test_thread": ("test_it.py:2:14",),
         "test_it.py::test_field": ("test_it.py:7:18",),

@@ -7,11 +7,12 @@ import re
 from loopwright.judging.controls import go_tests
 from loopwright.judging.controls.go_tests import invert_go
 from loopwright.judging.controls.javascript_tests import invert_javascript
-from loopwright.judging.controls.marks import marks_of
+from loopwright.judging.controls.marks import Marks, marks_of
 from loopwright.judging.controls.model import SCRIPT, Inverted
 from loopwright.judging.controls.python_tests import invert_python
 from loopwright.judging.controls.shell import invert_shell
 from loopwright.judging.syntax import javascript_source
+from loopwright.judging.syntax.nesting import unless_too_deep
 
 _INTERPRETER = re.compile(rb"#![^\n]*?\b(python|node|bash|dash|zsh|sh)[\d.]*\b")
 
@@ -26,20 +27,25 @@ def invert(
     """
     marks = marks_of(salt, is_near=is_near)
     wanted = None if only is None else frozenset(test.partition("[")[0] for test in only)
-    try:
-        match _language(path, source):
-            case "python":
-                return invert_python(source, wanted, marks)
-            case "node":
-                return invert_javascript(path, source, wanted, marks)
-            case "go":
-                return invert_go(source, wanted, marks)
-            case "sh":
-                return invert_shell(source, marks)
-            case _:
-                reason = "its language can't be inverted"
-    except RecursionError:
-        reason = "its file is nested too deeply"
+    too_deep = _unaltered(source, wanted, "its file is nested too deeply")
+    return unless_too_deep(too_deep, lambda: _inverted(path, source, wanted, marks))
+
+
+def _inverted(path: str, source: bytes, wanted: frozenset[str] | None, marks: Marks) -> Inverted:
+    match _language(path, source):
+        case "python":
+            return invert_python(source, wanted, marks)
+        case "node":
+            return invert_javascript(path, source, wanted, marks)
+        case "go":
+            return invert_go(source, wanted, marks)
+        case "sh":
+            return invert_shell(source, marks)
+        case _:
+            return _unaltered(source, wanted, "its language can't be inverted")
+
+
+def _unaltered(source: bytes, wanted: frozenset[str] | None, reason: str) -> Inverted:
     return Inverted(source, unaltered=dict.fromkeys(wanted or (SCRIPT,), reason))
 
 

@@ -21,6 +21,7 @@ from loopwright.judging.syntax.javascript_source import (
     unwrapped,
     within,
 )
+from loopwright.judging.syntax.nesting import unless_too_deep
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,16 +45,17 @@ def invert_javascript(path: str, source: bytes, only: frozenset[str] | None, mar
 
 def probe_javascript(path: str, source: bytes, *, salt: str, is_near: bool = False) -> ProbedJavaScript | None:
     """The file with probes; None if no test of it can go on to its end. `path` is relative to the project."""
-    try:
-        parsed = parse_javascript(path, source)
-        if parsed is None:
-            return None
-        edits = Edits(source)
-        probes = JavaScriptProbes(parsed, edits, path, salt)
-        inverted = _JavaScriptFile(parsed, marks_of(salt, is_near=is_near), edits, probes).inverted(None)
-        if not probes.tests or parse_javascript(path, inverted.source) is None:
-            return None
-    except RecursionError:
+    return unless_too_deep(None, lambda: _probed(path, source, salt, is_near=is_near))
+
+
+def _probed(path: str, source: bytes, salt: str, *, is_near: bool) -> ProbedJavaScript | None:
+    parsed = parse_javascript(path, source)
+    if parsed is None:
+        return None
+    edits = Edits(source)
+    probes = JavaScriptProbes(parsed, edits, path, salt)
+    inverted = _JavaScriptFile(parsed, marks_of(salt, is_near=is_near), edits, probes).inverted(None)
+    if not probes.tests or parse_javascript(path, inverted.source) is None:
         return None
     return ProbedJavaScript(inverted.source, inverted.altered, inverted.unaltered, frozenset(probes.tests))
 

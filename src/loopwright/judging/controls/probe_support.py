@@ -28,10 +28,16 @@ class Stray(BaseException):
 class Probes:
     """The probes of one file."""
 
-    def __init__(self, name: str, path: str, place: str, records: str, tests: dict[int, str]) -> None:
-        """`name` is the name of this object in each probed module; `tests` are tests by their first lines."""
+    def __init__(
+        self, name: str, path: str, place: str, records: str, tests: dict[int, str], twins: dict[str, Any]
+    ) -> None:
+        """`name` is the name of this object in each probed module; `tests` are tests by their first lines.
+
+        `twins` has, for some assertions, the first and the last line, and the texts of the twins of their forms.
+        """
         self.name = name
         self.tests = tests
+        self._twins = twins
         self._path = path
         place = os.path.abspath(place)
         self._root = place[: -len(path)] if place.endswith(os.sep + path) else ""
@@ -46,31 +52,34 @@ class Probes:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._fork)
 
-    def condition(self, key: str, *altered: Callable[[], object]) -> None:
-        """Try changed forms of a condition: each must be false, or raise."""
-        self._try(key, lambda: not any(map(_holds, altered)), _frame(1))
+    # A form may come with its twin. If that is true, the expected value equals its changed form, and the form says
+    # nothing. What equals what may be the word of the work, so the record of each twin is compared with the base.
 
-    def call(self, key: str, *altered: Callable[[], object]) -> None:
+    def condition(self, key: str, *altered: Any) -> None:
+        """Try changed forms of a condition: each must be false, or raise."""
+        self._try(key, _holds, altered, _frame(1))
+
+    def call(self, key: str, *altered: Any) -> None:
         """Try changed calls of an assertion: each must raise."""
-        self._try(key, lambda: all(map(_raises, altered)), _frame(1))
+        self._try(key, lambda form: not _raises(form), altered, _frame(1))
 
     def handlers(self, key: str, types: Callable[[], object]) -> None:
         """Look whether exceptions of the product that a test handles include a failed assertion."""
-        self._try(key, lambda: not _catches(types()), _frame(1))
+        self._try(key, lambda form: _catches(form()), (types,), _frame(1))
 
     def expects(self, key: str, manager: Callable[[], Any]) -> Any:
         """Try a block that expects an exception or a warning: with none, and with a stray one, it must raise."""
-        self._try(key, lambda: not (_lets_pass(manager, None) or _lets_pass(manager, Stray())), _frame(1))
+        self._try(key, lambda form: _lets_pass(form, None) or _lets_pass(form, Stray()), (manager,), _frame(1))
         return manager()
 
-    def guard(self, key: str, value: Any, *altered: Callable[[], object]) -> Any:
+    def guard(self, key: str, value: Any, *altered: Any) -> Any:
         """Record whether a condition that fails the test if it is true can do so: each changed form must be true."""
-        self._try(key, lambda: bool(value) or all(map(_fires, altered)), _frame(1))
+        self._try(key, lambda form: not value and not _fires(form), altered, _frame(1))
         return value
 
-    def branch(self, key: str, value: Any, *altered: Callable[[], object]) -> Any:
+    def branch(self, key: str, value: Any, *altered: Any) -> Any:
         """The same for a condition that fails the test if it is false: each changed form must be false."""
-        self._try(key, lambda: not value or not any(map(_holds, altered)), _frame(1))
+        self._try(key, lambda form: bool(value) and _holds(form), altered, _frame(1))
         return value
 
     def end(self, test: str, args: tuple[Any, ...]) -> None:
@@ -84,7 +93,10 @@ class Probes:
             last = trace if self.name in trace.tb_frame.f_globals else last
             trace = trace.tb_next
         if last is not None:
-            last.tb_frame.f_globals[self.name]._record(f"stop:{last.tb_lineno}", name, "failed")
+            there = last.tb_frame.f_globals[self.name]
+            there._record(f"stop:{last.tb_lineno}", name, "failed")
+            if isinstance(error, Exception):
+                there._try_twins(last.tb_frame, last.tb_lineno, name)
 
     def block(self, key: str, manager: Any) -> Any:
         """The context manager of a block with assertions; that of a product must let a failure through."""
@@ -94,24 +106,44 @@ class Probes:
         test, _, failing = self._position(_frame(1))
         return ProbedBlock(manager, lambda swallows: self._record(key, test, "passed" if swallows else failing))
 
-    def _try(self, key: str, fails: Callable[[], bool], frame: Any) -> None:
+    def _try(self, key: str, is_weak: Callable[[Any], bool], forms: tuple[Any, ...], frame: Any) -> None:
         if getattr(self._busy, "now", False):
             return  # a changed assertion came here
         test, is_risky, failing = self._position(frame)
         rounds = self._rounds[key, test] = self._rounds.get((key, test), 0) + 1
         if rounds > _MOST_ROUNDS:
             return
+        twins: list[bool] = []
         self._busy.now = True
         try:
-            failed = fails()
+            passed = _passes(is_weak, forms, twins)
         except BaseException:
-            failed = True
+            passed = False
         finally:
             self._busy.now = False
-        if failed and is_risky:
+        if not passed:
+            self._record_twins(key, test, twins, "raised" if is_risky else failing)
+        if not passed and is_risky:
             self._record(key, test, "raised")
             raise AssertionError(key)
-        self._record(key, test, failing if failed else "passed")
+        self._record(key, test, "passed" if passed else failing)
+
+    def _try_twins(self, frame: Any, line: int, test: str) -> None:
+        """Try the twins of an assertion by which a test failed: work may change what is equal."""
+        reached = {key: twins for key, (first, last, twins) in self._twins.items() if first <= line <= last}
+        if not reached:
+            return
+        space = {**frame.f_globals, **frame.f_locals}
+        self._busy.now = True
+        try:
+            for key, twins in reached.items():
+                self._record_twins(key, test, [_is_true(text, space) for text in twins], "failed")
+        finally:
+            self._busy.now = False
+
+    def _record_twins(self, key: str, test: str, twins: list[bool], failing: str) -> None:
+        for number, is_equal in enumerate(twins):
+            self._record(f"{key}~{number}", test, "passed" if is_equal else failing)
 
     def _fork(self) -> None:
         # A runner may start a process for each test; that is no process of the test.
@@ -240,6 +272,25 @@ def _failure() -> tuple[Any, Any, Any]:
         raise AssertionError("changed")
     except AssertionError:
         return sys.exc_info()
+
+
+def _passes(is_weak: Callable[[Any], bool], forms: tuple[Any, ...], twins: list[bool]) -> bool:
+    """Whether an assertion also passes with one of its forms, without those whose twins are true."""
+    passed = False
+    for given in forms:
+        form, *twin = given if isinstance(given, tuple) else (given,)
+        is_equal = bool(twin) and _holds(twin[0])
+        if twin:
+            twins.append(is_equal)
+        passed = passed or (not is_equal and is_weak(form))
+    return passed
+
+
+def _is_true(text: str, space: dict[str, Any]) -> bool:
+    try:
+        return bool(eval(text, space))  # noqa: S307  an expression of the test itself
+    except BaseException:
+        return False
 
 
 def _holds(altered: Callable[[], object]) -> bool:

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator
 
+from loopwright.judging.controls.compared_names import ComparedNames
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.controls.python_assertions import EQUAL, fails, is_exit, is_guard
@@ -35,6 +36,7 @@ class NearPythonAssertions:
         self._function: Function | None = None
         self._parameters: PythonParameters | None = None
         self._done: dict[int, bool] = {}
+        self._names = ComparedNames(source.tree)
         self._shown = {id(part) for node in ast.walk(source.tree) for shown in _shown(node) for part in ast.walk(shown)}
 
     def begin(self, function: Function) -> None:
@@ -159,55 +161,20 @@ class NearPythonAssertions:
 
     def _change_named(self, name: str) -> bool:
         """Change the literals that a name stands for, if it is only compared and shown."""
-        loads = [
-            node
-            for node in ast.walk(self._source.tree)
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        ]
-        if sum(id(node) not in self._shown for node in loads) != 1:
+        scope = self._names.scope(name, self._function)
+        if sum(id(node) not in self._shown for node in scope.loads.get(name, ())) != 1:
             return False
         if self._parameters is not None and (rows := self._parameters.values(name)):
             can_change = all(any(_leaves(row)) for row in rows)
             return can_change and self._parameters.keep_names(name) and self._change_all(rows)
-        return self._change_all([*self._assigned(name), *self._passed(name)])
+        passed = self._names.passed(name, self._function) if self._function is not None else ()
+        return self._change_all([*scope.assigned.get(name, ()), *passed])
 
     def _change_all(self, values: list[ast.expr]) -> bool:
         """Change all of these values: an assertion holds for one that stays as it is."""
         if not all(any(_leaves(value)) for value in values):
             return False
         return any_done(self._change_leaf(leaf) for value in values for leaf in _leaves(value))
-
-    def _assigned(self, name: str) -> Iterator[ast.expr]:
-        """The values of a variable, also those from the rows of a table."""
-        for node in ast.walk(self._source.tree):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-                    yield value
-                case (
-                    ast.For(target=ast.Tuple(elts=targets), iter=table)
-                    | ast.comprehension(target=ast.Tuple(elts=targets), iter=table)
-                ):
-                    places = [
-                        index for index, part in enumerate(targets) if isinstance(part, ast.Name) and part.id == name
-                    ]
-                    rows = table.elts if isinstance(table, ast.List | ast.Tuple) else []
-                    yield from (
-                        row.elts[places[0]]
-                        for row in rows
-                        if places and isinstance(row, ast.Tuple | ast.List) and len(row.elts) == len(targets)
-                    )
-                case _:
-                    pass
-
-    def _passed(self, name: str) -> Iterator[ast.expr]:
-        """What calls in the file give for a parameter of the present function."""
-        if self._function is None:
-            return
-        names = [argument.arg for argument in self._function.args.args if argument.arg not in {"self", "cls"}]
-        for node in ast.walk(self._source.tree):
-            if name in names and isinstance(node, ast.Call) and called_name(node) == self._function.name:
-                yield from node.args[names.index(name) :][:1]
-                yield from (keyword.value for keyword in node.keywords if keyword.arg == name)
 
 
 def _shown(node: ast.AST) -> list[ast.AST]:

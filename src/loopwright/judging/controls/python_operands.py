@@ -66,6 +66,24 @@ class KeptOperands:
             self.keep(argument, altered)
 
 
+def on_one_line(text: bytes) -> str | None:
+    """An expression on one line; None if it can't be evaluated in a function of its own."""
+    try:
+        return checked(ast.parse(b"(" + text + b")", mode="eval").body)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def checked(node: ast.expr) -> str | None:
+    """The text of an expression; None if it can't be evaluated in a function of its own."""
+    return None if is_bound_to_function(node) else ast.unparse(ast.fix_missing_locations(node))
+
+
+def is_bound_to_function(node: ast.expr) -> bool:
+    """Whether an expression needs the function in which it is: it awaits, yields or assigns something."""
+    return any(isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for part in ast.walk(node))
+
+
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
     return (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
 

@@ -11,7 +11,6 @@ import builtins
 import codecs
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
 
 import msgspec
 
@@ -20,14 +19,15 @@ from loopwright.judging.controls.marks import marks_of, records_name
 from loopwright.judging.controls.python_assertions import (
     PythonAssertions,
     arguments_before_call,
-    exact_value,
     fails,
     is_guard,
 )
-from loopwright.judging.controls.python_operands import KeptOperands
+from loopwright.judging.controls.python_operands import KeptOperands, checked, is_bound_to_function, on_one_line
 from loopwright.judging.controls.python_tests import is_test, names_of_tests
-from loopwright.judging.controls.python_values import Nearness, PythonValues, single_literals
+from loopwright.judging.controls.python_values import PythonValues
+from loopwright.judging.controls.slight_forms import SlightForm, SlightForms
 from loopwright.judging.syntax.edits import Edits
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
 
 _SET_UP = frozenset({
@@ -74,14 +74,15 @@ def probes_name(salt: str) -> str:
 
 def probe_python(path: str, source: bytes, *, salt: str) -> Probed:
     """The file with probes; `path` is relative to the project. A file that can't be probed stays. Never raises."""
-    try:
-        parsed = parse_python(source)
-        if parsed is None:
-            return Probed(source)
-        probed = _ProbedFile(parsed, path, salt).probed()
-        return probed if parse_python(probed.source) is not None else Probed(source, unprobed=tuple(probed.assertions))
-    except RecursionError:
+    return unless_too_deep(Probed(source), lambda: _probed(path, source, salt))
+
+
+def _probed(path: str, source: bytes, salt: str) -> Probed:
+    parsed = parse_python(source)
+    if parsed is None:
         return Probed(source)
+    probed = _ProbedFile(parsed, path, salt).probed()
+    return probed if parse_python(probed.source) is not None else Probed(source, unprobed=tuple(probed.assertions))
 
 
 class _ProbedFile:
@@ -97,6 +98,8 @@ class _ProbedFile:
         self._done: dict[str, tuple[int, int]] = {}
         # The blocks that expect an exception, with their lines.
         self._expecting: dict[str, tuple[int, int]] = {}
+        # Its lines, and the twins of its forms, for each assertion that has some.
+        self._twins: dict[str, tuple[int, int, tuple[str, ...]]] = {}
         self._twice: list[str] = []
         self._unprobed: list[str] = []
 
@@ -136,8 +139,8 @@ class _ProbedFile:
 
     def _loading(self, tests: dict[int, str]) -> bytes:
         name, support = self._name.encode(), repr(inspect.getsource(probe_support)).encode()
-        given = (self._name, self._path, records_name(self._path, self._salt), tests)
-        arguments = b"%r, %r, __file__, %r, %r" % given
+        given = (self._name, self._path, records_name(self._path, self._salt), tests, self._twins)
+        arguments = b"%r, %r, __file__, %r, %r, %r" % given
         return b"%s = {}; exec(%s, %s); %s = %s['Probes'](%s)" % (name, support, name, name, name, arguments)
 
     def _probe_function(self, function: Function) -> None:
@@ -182,7 +185,7 @@ class _ProbedFile:
         parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
         kept = KeptOperands(self._source, self._name)
         altered = [text for part in parts if (text := self._altered_part(part, kept)) is not None]
-        single = [text for part in parts for text in self._with_single_literals(part, kept)] if altered else []
+        single = [form for part in parts for form in self._slight_forms(part, kept)] if altered else []
         kept.hold_arguments()
         self._append(statement, "condition", " or ".join(f"({text})" for text in altered), kept, single)
 
@@ -193,62 +196,49 @@ class _ProbedFile:
         if not (values.make_true(part) if to else values.falsify(part)):
             return None
         kept.keep(part, edits)
-        return _one_line(edits.applied_within(*self._source.span(part)))
+        return on_one_line(edits.applied_within(*self._source.span(part)))
 
-    def _with_single_literals(
+    def _slight_forms(
         self, node: ast.expr, kept: KeptOperands, expected: ast.expr | None = None
-    ) -> Iterator[str]:
-        """An assertion with one slightly changed literal each time: none of them may be without effect."""
-        expected = expected or exact_value(node)
-        changing = single_literals(expected) if expected is not None else []
-        some = [nearness for nearness in Nearness if len(changing) == 1 or nearness is not Nearness.SECOND_NEXT]
-        if isinstance(expected, ast.Call):
-            # What a call makes of a text may not depend on case or blanks: `Decimal("1 ")`.
-            some = [nearness for nearness in some if nearness not in (Nearness.CASE, Nearness.BLANK)]
-        for literal, nearness in product(changing, some):
-            edits = Edits(self._source.source)
-            if PythonValues(self._source, edits, self._marks).change_slightly(literal, nearness):
-                if isinstance(node, ast.Call):
-                    kept.keep_arguments(node, edits)
-                else:
-                    kept.keep(node, edits)
-                yield _one_line(edits.applied_within(*self._source.span(node))) or ""
+    ) -> Iterator[SlightForm]:
+        return SlightForms(self._source, self._marks, kept).of(node, expected)
 
     def _probe_guard(self, test: ast.expr, *, fails_if_true: bool) -> None:
         """Each part of `a or b` must be able to fail the test."""
         splits = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and fails_if_true
         parts = test.values if splits and isinstance(test, ast.BoolOp) else [test]
         kept = KeptOperands(self._source, self._name)
-        altered = [text for part in parts for text in self._altered_guards(part, kept, to=fails_if_true)]
+        altered = [form for part in parts for form in self._altered_guards(part, kept, to=fails_if_true)]
         key, method = _key(test), b"guard" if fails_if_true else b"branch"
-        more = b"".join(b", lambda: " + text.encode() for text in altered)
+        more = b"".join(map(_form, altered))
         self._edits.wrap(*self._source.span(test), b"%s.%s(%r, (" % (self._name.encode(), method, key), b")%s)" % more)
         kept.keep_in(self._edits)
         self._done[key] = _lines(test)
+        self._know_twins(key, altered)
 
-    def _altered_guards(self, part: ast.expr, kept: KeptOperands, *, to: bool) -> Iterator[str]:
+    def _altered_guards(self, part: ast.expr, kept: KeptOperands, *, to: bool) -> Iterator[SlightForm]:
         text = self._altered_part(part, kept, to=to) if isinstance(part, ast.Compare) else None
         if text is None:
             return
-        yield text
+        yield SlightForm(text)
         match part:
             case ast.Compare(ops=[ast.NotEq()], comparators=[expected]) if to:
-                yield from filter(None, self._with_single_literals(part, kept, expected))
+                yield from self._slight_forms(part, kept, expected)
             case ast.Compare() if not to:
-                yield from filter(None, self._with_single_literals(part, kept))
+                yield from self._slight_forms(part, kept)
 
     def _probe_call(self, statement: ast.stmt, call: ast.Call) -> None:
         kept, needed = KeptOperands(self._source, self._name), self._expects(call)
         if needed is not None:
             if len(call.args) > needed:
                 block = ast.Call(func=call.func, args=call.args[:needed], keywords=[])
-                self._append(statement, "expects", _checked(block) or "", kept)
+                self._append(statement, "expects", checked(block) or "", kept)
             return
         edits = Edits(self._source.source)
         if self._changes(call, edits):
             kept.keep_arguments(call, edits)
-            altered = _one_line(edits.applied_within(*self._source.span(call))) or ""
-            self._append(statement, "call", altered, kept, self._with_single_literals(call, kept))
+            altered = on_one_line(edits.applied_within(*self._source.span(call))) or ""
+            self._append(statement, "call", altered, kept, self._slight_forms(call, kept))
 
     def _probe_inner(self, call: ast.Call, *, keeps: bool) -> None:
         """An assertion inside an expression, such as a callback. Where values can't be kept it may call nothing."""
@@ -257,7 +247,7 @@ class _ProbedFile:
             return None
         if keeps:
             kept.keep_arguments(call, edits)
-        altered = _one_line(edits.applied_within(*self._source.span(call)))
+        altered = on_one_line(edits.applied_within(*self._source.span(call)))
         if altered is None or (not keeps and _calls(call)):
             return self._unprobed.append(_key(call))
         probe = self._call("call", _key(call), altered).removeprefix(b";")
@@ -278,7 +268,7 @@ class _ProbedFile:
 
     def _wrap(self, statement: ast.stmt | ast.expr, node: ast.expr, method: str, prefix: bytes = b"") -> None:
         key = _key(node)
-        if prefix and _is_bound_to_function(node):
+        if prefix and is_bound_to_function(node):
             return self._unprobed.append(key)
         before = b"%s.%s(%r, %s(" % (self._name.encode(), method.encode(), key, prefix)
         self._edits.wrap(*self._source.span(node), before, b"))")
@@ -286,16 +276,16 @@ class _ProbedFile:
         return None
 
     def _append(
-        self, statement: ast.stmt, method: str, altered: str, kept: KeptOperands, single: Iterable[str] = ()
+        self, statement: ast.stmt, method: str, altered: str, kept: KeptOperands, single: Iterable[SlightForm] = ()
     ) -> None:
         key = _key(statement)
         if not altered:
             return self._unprobed.append(key)
-        more = [text for text in single if text]
+        more = list(single)
         kept.keep_in(self._edits)
         # Kept values would keep objects alive.
         clear = b"".join(b"; %s = None" % name.encode() for name in kept.names)
-        probe = self._call(method, key, altered, *more)
+        probe = self._call(method, key, altered, more)
         probe += clear
         if self._handled:
             probe += self._call("handlers", f"{key}:handled", ast.unparse(ast.Tuple(elts=[*self._handled])))
@@ -303,11 +293,18 @@ class _ProbedFile:
         if kept.is_evaluated_twice:
             self._twice.append(key)
         self._done[key] = _lines(statement)
+        self._know_twins(key, more)
         return None
 
-    def _call(self, method: str, key: str, *altered: str) -> bytes:
-        forms = b", ".join(b"lambda: " + text.encode() for text in altered)
-        return b"; %s.%s(%r, %s)" % (self._name.encode(), method.encode(), key, forms)
+    def _know_twins(self, key: str, forms: Iterable[SlightForm]) -> None:
+        """Keep the twins of an assertion by which a test may fail: its probe is not reached then."""
+        twins = tuple(form.twin for form in forms if form.twin)
+        if twins:
+            self._twins[key] = (*self._done[key], twins)
+
+    def _call(self, method: str, key: str, altered: str, more: Iterable[SlightForm] = ()) -> bytes:
+        forms = b"".join(map(_form, (SlightForm(altered), *more)))
+        return b"; %s.%s(%r%s)" % (self._name.encode(), method.encode(), key, forms)
 
     def _expects(self, call: ast.Call) -> int | None:
         return None if called_name(call) in self._local else arguments_before_call(call)
@@ -391,20 +388,9 @@ def _must_come_first(node: ast.stmt, number: int) -> bool:
             return False
 
 
-def _one_line(text: bytes) -> str | None:
-    """An expression on one line; None if it can't be evaluated in a function of its own."""
-    try:
-        return _checked(ast.parse(b"(" + text + b")", mode="eval").body)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _checked(node: ast.expr) -> str | None:
-    return None if _is_bound_to_function(node) else ast.unparse(ast.fix_missing_locations(node))
-
-
-def _is_bound_to_function(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for part in ast.walk(node))
+def _form(form: SlightForm) -> bytes:
+    text = b"lambda: " + form.text.encode()
+    return b", (%s, lambda: %s)" % (text, form.twin.encode()) if form.twin else b", " + text
 
 
 def _last_name(decorator: ast.expr) -> str:

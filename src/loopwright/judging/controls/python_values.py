@@ -19,6 +19,7 @@ from loopwright.judging.syntax.python_source import PythonSource, called_name
 
 OPENING_QUOTE = re.compile(rb"[A-Za-z]{0,3}('''|\"\"\"|'|\")")
 _MOST_SINGLE = 8
+_FINEST = 1_000_000
 _KINDS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _PLAIN = "".join(_KINDS)
 
@@ -224,10 +225,10 @@ def _near(value: object, nearness: Nearness) -> object:
     """Another value of the same type, or the same value if its type has none of this kind."""
     match value, nearness:
         case int(), Nearness.NEXT | Nearness.SECOND_NEXT:
-            return value + nearness
+            return value + nearness * max(1, abs(value) // _FINEST)
         case float(), Nearness.NEXT:
-            # An exact comparison knows no tolerance.
-            return value + (abs(value) + 1) / 1e9
+            # An exact comparison knows no tolerance, but numbers of single precision have only seven digits.
+            return value + (abs(value) + 1) / _FINEST
         case float(), Nearness.SECOND_NEXT:
             return value + (abs(value) + 1) / 32
         case str(), _:

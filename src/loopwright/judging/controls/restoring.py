@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.python_source import parse_python
 
 
 def restore_code(path: str, before: bytes | None, after: bytes) -> bytes | None:
     """The old file with the new constants of a Python module; None if the file is new and has none."""
-    constants = _new_constants(before or b"", after) if path.endswith((".py", ".pyw")) else []
+    constants: list[bytes] = []
+    if path.endswith((".py", ".pyw")):
+        constants = unless_too_deep(constants, lambda: _new_constants(before or b"", after))
     if not constants:
         return before
     return b"\n".join((before or b"", *constants, b""))

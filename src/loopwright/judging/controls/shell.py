@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise, product
 
 import msgspec
@@ -16,6 +16,7 @@ from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.controls.python_tests import invert_python
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.heredocs import Heredoc, find_heredocs, without_heredocs
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.shell_words import SimpleCommand, Word, shell_words, simple_commands
 
 _OPPOSITES = {
@@ -140,9 +141,13 @@ class _Script(msgspec.Struct, frozen=True):
         if program not in _CONDITIONS or not _decides(self.commands, index):
             return False
         if program == "grep":
-            return _change_pattern(edits, words, marks, is_unwanted=_is_unwanted(self.commands, index))
+            is_unwanted = _is_unwanted(self.commands, index)
+            pattern = _pattern(words)
+            if marks.is_near and not is_unwanted:
+                return self._change_slightly(edits, pattern, lambda text: near_word(text, marks.step))
+            return not marks.is_near and _change_pattern(edits, pattern, marks, is_unwanted=is_unwanted)
         if marks.is_near:
-            return _change_compared(edits, words, marks)
+            return self._change_slightly(edits, _compared(words), lambda text: next(near_texts(text, marks.step), None))
         return any_done(_flip(edits, words, place) for place in range(1, len(words)))
 
     def _change_code(self, edits: Edits, words: list[Word], options: tuple[str, ...], marks: Marks) -> bool:
@@ -162,6 +167,13 @@ class _Script(msgspec.Struct, frozen=True):
                 return changed is not None and edits.replace(text.start, text.end, changed.encode())
         return False
 
+    def _change_slightly(self, edits: Edits, word: Word | None, near: Callable[[bytes], bytes | None]) -> bool:
+        """Change a text, also one with letters of other alphabets; but no pattern, which may fit to both."""
+        if word is None or _PATTERN.search(word.text):
+            return False
+        other = near(self.source[word.start : word.end])
+        return other is not None and edits.replace(word.start, word.end, other)
+
     def _text(self, start: int, end: int) -> str:
         return self.source[start:end].decode("utf-8", "replace")
 
@@ -180,8 +192,12 @@ def _read(source: bytes) -> _Script | None:
 
 def _changed_code(code: str, marks: Marks, *, is_python: bool) -> str | None:
     source = code.encode()
-    inverted = invert_python(source, None, marks) if is_python else invert_javascript("command.js", source, None, marks)
+    inverted = unless_too_deep(Inverted(source), lambda: _inverted_code(source, marks, is_python=is_python))
     return inverted.source.decode("utf-8", "replace") if inverted.altered else None
+
+
+def _inverted_code(source: bytes, marks: Marks, *, is_python: bool) -> Inverted:
+    return invert_python(source, None, marks) if is_python else invert_javascript("command.js", source, None, marks)
 
 
 def _decides(commands: list[SimpleCommand], index: int) -> bool:
@@ -229,32 +245,26 @@ def _flip(edits: Edits, words: list[Word], index: int) -> bool:
     return edits.insert(word.start, b"! ")
 
 
-def _change_compared(edits: Edits, words: list[Word], marks: Marks) -> bool:
-    """Change the text to which a result must be equal, slightly."""
+def _compared(words: list[Word]) -> Word | None:
+    """The text to which a result must be equal. With [[ it may be a pattern."""
     for left, operator, right in zip(words[1:], words[2:], words[3:], strict=False):
         if operator.text in {"=", "==", "-eq"} and (left.value is None) != (right.value is None):
-            text = right if left.value is None else left
-            # With [[ a text may be a pattern.
-            near = next(near_texts(text.text.encode(), marks.step), None) if not _PATTERN.search(text.text) else None
-            return near is not None and edits.replace(text.start, text.end, near)
-    return False
+            return right if left.value is None else left
+    return None
 
 
-def _change_word(edits: Edits, pattern: Word, marks: Marks) -> bool:
-    near = near_word(pattern.text.encode(), marks.step) if not _PATTERN.search(pattern.text) else None
-    return near is not None and edits.replace(pattern.start, pattern.end, near)
-
-
-def _change_pattern(edits: Edits, words: list[Word], marks: Marks, *, is_unwanted: bool) -> bool:
+def _pattern(words: list[Word]) -> Word | None:
+    """The pattern that grep must find; None if it is named in another way, or if nothing may match."""
     options = [word.text for word in words[1:] if word.text.startswith("-")]
     # With -v or -L a pattern that matches nothing is a success; -e and -f name patterns in other ways.
     if any(re.match(r"-\w*[vLef]|--", option) for option in options):
-        return False
-    pattern = next((word for word in words[1:] if not word.text.startswith("-")), None)
+        return None
+    return next((word for word in words[1:] if not word.text.startswith("-")), None)
+
+
+def _change_pattern(edits: Edits, pattern: Word | None, marks: Marks, *, is_unwanted: bool) -> bool:
     if pattern is None:
         return False
-    if marks.is_near:
-        return not is_unwanted and _change_word(edits, pattern, marks)
     if is_unwanted:
         # This pattern is in every line.
         return edits.replace(pattern.start, pattern.end, b"''")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.judging.syntax import javascript_source
 from loopwright.judging.syntax.comments import PYTHON
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.python_source import parse_python
 
 if TYPE_CHECKING:
@@ -26,15 +27,12 @@ _DECLARATIONS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 
 def unrunnable(path: str, source: bytes) -> bytes | None:
     """The file with a syntax error that is raised before anything else runs; None if that can't be done."""
-    try:
-        if path.endswith(_DECLARATIONS):
-            return source
-        if path.endswith(PYTHON):
-            return _raise_in_python(source)
-        if path.endswith(javascript_source.SUFFIXES):
-            return _throw_in_javascript(path, source)
-    except RecursionError:
-        return None
+    if path.endswith(_DECLARATIONS):
+        return source
+    if path.endswith(PYTHON):
+        return unless_too_deep(None, lambda: _raise_in_python(source))
+    if path.endswith(javascript_source.SUFFIXES):
+        return unless_too_deep(None, lambda: _throw_in_javascript(path, source))
     return None
 
 

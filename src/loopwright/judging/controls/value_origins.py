@@ -28,6 +28,9 @@ _PLAIN_METHODS = frozenset([
 # Built-in functions that may call what they get.
 _CALLING = frozenset(["exec", "eval", "filter", "getattr", "map", "next", "vars"])
 _BUILT_IN = frozenset(dir(builtins))
+_MOST_VISITS = 50
+# A place behind all names.
+_NO_CUT = 1 << 30
 # Stands for a value that may be anything.
 _ANY = ast.Await(value=ast.Constant(value=None))
 
@@ -65,7 +68,12 @@ class ValueOrigins:
         self._owner: ast.ClassDef | None = None
         # Parameters whose values fixtures give.
         self._parameters: frozenset[str] = frozenset()
-        self._seen: set[str] = set()
+        # The names that are followed now, with their places in the order in which they were found.
+        self._seen: dict[str, int] = {}
+        # What is known of expressions of this function, and the place of the first name where following them ended.
+        self._settled: dict[int, tuple[ast.expr, Origin]] = {}
+        self._visits: dict[int, int] = {}
+        self._first_cut = _NO_CUT
         self._following = following
         self._is_helper = asking is not None
         self.known: dict[_Place, Origin] = asking.known if asking is not None else {}
@@ -77,6 +85,7 @@ class ValueOrigins:
         for name, values in given.items():
             own.setdefault(name, []).extend(values)
         self._scopes = [self._scopes[0], own]
+        self._settled, self._visits = {}, {}
         self._attributes = bindings(owner.body) if owner is not None else {}
         self._owner = owner
         self._parameters = frozenset(_arguments(function)) - given.keys() - {"self", "cls"}
@@ -109,7 +118,22 @@ class ValueOrigins:
         return Origin.ANSWER in origin
 
     def of(self, node: ast.expr) -> Origin:
-        """What an expression depends on."""
+        """What an expression depends on.
+
+        Names may depend on each other, and then the origin depends on the name from which the search came here. Such
+        expressions are visited a few times; after that they may be anything.
+        """
+        if id(node) in self._settled:
+            return self._settled[id(node)][1]
+        visits = self._visits[id(node)] = self._visits.get(id(node), 0) + 1
+        before, self._first_cut = self._first_cut, _NO_CUT
+        origin = self._of_expression(node) if visits <= _MOST_VISITS else Origin.ANSWER
+        if self._first_cut >= len(self._seen) or visits > _MOST_VISITS:
+            self._settled[id(node)] = (node, origin)
+        self._first_cut = min(before, self._first_cut)
+        return origin
+
+    def _of_expression(self, node: ast.expr) -> Origin:
         match node:
             case ast.Constant(value=str() as text):
                 is_program = self._is_helper and text.endswith(CODE_KINDS)
@@ -149,18 +173,22 @@ class ValueOrigins:
             return _known(self._returned_by(fixture)) if fixture is not None else Origin.ANSWER
         for scope in reversed(self._scopes):
             if name in scope:
-                if name in self._seen:
-                    return Origin.NOTHING
-                self._seen.add(name)
-                try:
-                    return self.of_all(scope[name])
-                finally:
-                    self._seen.discard(name)
+                return self._of_values(name, scope[name])
         if name in self._product:
             return Origin.PRODUCT
         if (imported := self._of_imported(name)) is not None:
             return imported
         return Origin.NOTHING if name in self._foreign else Origin.ANSWER
+
+    def _of_values(self, name: str, values: list[ast.expr]) -> Origin:
+        if name in self._seen:
+            self._first_cut = min(self._first_cut, self._seen[name])
+            return Origin.NOTHING
+        self._seen[name] = len(self._seen)
+        try:
+            return self.of_all(values)
+        finally:
+            del self._seen[name]
 
     def _of_attribute(self, name: str) -> Origin:
         """The origin of `self.name`: only what a class or its set-up assigns is known."""

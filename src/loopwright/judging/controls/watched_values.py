@@ -15,7 +15,8 @@ from loopwright.judging.controls import record_values
 from loopwright.judging.controls.files_of_tests import FileOfTests, IsProduct, ReadTests, nothing
 from loopwright.judging.controls.record_values import OVERWRITTEN, UNKNOWN
 from loopwright.judging.controls.value_origins import Origin, ValueOrigins, children
-from loopwright.judging.syntax.python_source import Function, called_name, dotted_name, parse_python
+from loopwright.judging.syntax.nesting import unless_too_deep
+from loopwright.judging.syntax.python_source import Function, PythonSource, called_name, dotted_name, parse_python
 
 _EXPECTS_ERROR = (
     "raises",
@@ -85,8 +86,11 @@ def watch(
     parsed = parse_python(source)
     if parsed is None:
         return None
-    module = FileOfTests(parsed.tree, is_product, path, read)
-    watcher = _Watcher(ValueOrigins(module, data_files), name)
+    watcher = _Watcher(ValueOrigins(FileOfTests(parsed.tree, is_product, path, read), data_files), name)
+    return unless_too_deep(None, lambda: _watched(parsed, tests, watcher, name))
+
+
+def _watched(parsed: PythonSource, tests: frozenset[str] | None, watcher: _Watcher, name: str) -> WatchedFile | None:
     if tests is None:
         watcher.watch_script(parsed.tree)
     functions = list(_functions(parsed.tree.body, None))

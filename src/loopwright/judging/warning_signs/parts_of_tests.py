@@ -15,6 +15,7 @@ import msgspec
 from loopwright.judging.controls.raising_javascript import functions_by_name
 from loopwright.judging.judge_helpers import asserted_about_parameters
 from loopwright.judging.syntax.javascript_source import SUFFIXES, parse_javascript
+from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.python_source import Function, dotted_name, parse_python
 
 _PYTHON = (".py", ".pyw")
@@ -36,6 +37,12 @@ class PartsOfTests(msgspec.Struct, frozen=True):
 
 def changed_parts_of_tests(path: str, before: bytes, after: bytes) -> PartsOfTests:
     """The parts of a source file on the base that the work changed or deleted."""
+    found = unless_too_deep(None, lambda: _changed_parts(path, before, after))
+    # Parts of the work that can't be read count as deleted.
+    return found or unless_too_deep(PartsOfTests(), lambda: _changed_parts(path, before, b""))
+
+
+def _changed_parts(path: str, before: bytes, after: bytes) -> PartsOfTests:
     if path.endswith(_PYTHON):
         old, new = _PythonFile(before), _PythonFile(after)
         inherited = frozenset(_changed_classes(old, new))

@@ -69,7 +69,7 @@ class AlteredCheck(msgspec.Struct, frozen=True):
 
     @property
     def proves_nothing(self) -> bool:
-        """Whether the check passes whatever it expects, or passes because the work changed what it expects."""
+        """Whether the check also passes with changed expectations, or only because the work changed them."""
         return self.outcome in (ControlOutcome.PASSED, ControlOutcome.SILENCED) or bool(self.moved)
 
     def why_it_passes(self, name: str) -> str:

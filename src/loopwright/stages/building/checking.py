@@ -178,7 +178,9 @@ def failure_of(finished: Finished, behavior: str, check: Check, verdict: Command
     """
     if passes_because:
         return (
-            f"a check that you are not shown passes whatever it expects: {behavior}" if check.hidden else passes_because
+            f"a check that you are not shown also passes with changed expectations: {behavior}"
+            if check.hidden
+            else passes_because
         )
     if check.hidden:
         return f"a check that you are not shown fails: {behavior}"
