@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from loopwright.judging.protected_verdict import is_in
 from loopwright.judging.scope import kind_of
-from loopwright.judging.verdict import FAILED, PASSED, TreeResult
+from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, TreeResult
 from loopwright.wording.catalogue import few
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -236,3 +236,31 @@ def changed_test_lines(
         if lines := with_control(file.path, tests, on_base, whole).lines:
             found[file.path] = "; ".join(lines)
     return found
+
+
+def with_missing_tests(
+    lines: Mapping[str, str], changed: Iterable[str], verdicts: Iterable[CommandVerdict]
+) -> dict[str, str]:
+    """The same lines, with the tests that the changes remove or skip and that are in none of these files by their ids.
+
+    Many runners name no file. These tests stand at the first changed file of tests about which nothing else is known.
+    """
+    paths, seen = tuple(changed), tuple(verdicts)
+    files = frozenset(paths)
+
+    def others(tests: Iterable[str]) -> str:
+        return few(tuple(dict.fromkeys(test for test in tests if not is_in(test, files))))
+
+    removed = others(test for verdict in seen for test in verdict.removed)
+    skipped = others(test for verdict in seen for test in verdict.skipped)
+    if not paths or not (removed or skipped):
+        return dict(lines)
+    added = others(test for verdict in seen for test in verdict.appeared)
+    place = next((path for path in paths if path not in lines), paths[0])
+    said = (
+        lines.get(place, ""),
+        f"tests that are missing with the changes of tests: {removed}" if removed else "",
+        f"tests that are skipped with the changes of tests: {skipped}" if skipped else "",
+        f"tests that only these changes have: {added}" if added else "",
+    )
+    return {**lines, place: "; ".join(filter(None, said))}

@@ -17,6 +17,7 @@ from loopwright.judging.expected_data import expected_data
 from loopwright.judging.flags import Flag, flags, flags_in_test
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
+from loopwright.judging.protected_verdict import ProtectedFiles
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
 from loopwright.judging.verdict import CommandVerdict
 from loopwright.kernel.digest import digest_of, sha256
@@ -124,10 +125,14 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(change.path for change in self.signed)
 
     @property
-    def renamed_tests(self) -> dict[str, str]:
-        """Tests that got another name in a changed file of tests, and have the same body."""
+    def signing(self) -> ProtectedFiles:
+        """The protected and the signed changes, as far as they decide what may become of tests."""
         found = (renamed_tests_of(file.path, file.before, file.after) for file in self.test_files)
-        return {was: now for renamed in found for was, now in renamed.items()}
+        return ProtectedFiles(
+            paths=self.protected_files | self.signed_files,
+            tests=frozenset(change.path for change in (*self.protected, *self.signed) if change.is_test),
+            renamed={was: now for renamed in found for was, now in renamed.items()},
+        )
 
     @property
     def protected_digest(self) -> str:
