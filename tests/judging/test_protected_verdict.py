@@ -82,7 +82,7 @@ def test_a_failing_test_that_changes_remove_is_named_too():
     whole = ids(x_TestA=P, x_TestB=P, x_TestNew=P)
     verdict = judge_with_protected(CommandResults(base=BASE, work=BASE, new_on_work=BASE), whole, GO, BASE)
     assert (verdict.removed, verdict.deleted, verdict.appeared) == (("x::TestC",), (), ("x::TestNew",))
-    lines = with_missing_tests({"b_test.go": "skips 1 test: TestS"}, ["b_test.go", "a_test.go"], [verdict])
+    lines = with_missing_tests({"b_test.go": "skips 1 test: TestS"}, ["b_test.go", "a_test.go"], [], [verdict])
     assert lines == {
         "b_test.go": "skips 1 test: TestS",
         "a_test.go": "tests that are missing with the changes of tests: x::TestC; "
@@ -92,10 +92,10 @@ def test_a_failing_test_that_changes_remove_is_named_too():
 
 def test_tests_that_changes_skip_are_named():
     verdict = judge_with_protected(CommandResults(base=BASE, work=BASE), ids(x_TestA=S, x_TestB=P), GO, BASE)
-    lines = with_missing_tests({"a_test.go": "known"}, ["a_test.go"], [verdict])
+    lines = with_missing_tests({"a_test.go": "known"}, ["a_test.go"], [], [verdict])
     assert "known; " in lines["a_test.go"]
     assert "tests that are skipped with the changes of tests: x::TestA" in lines["a_test.go"]
-    assert with_missing_tests({}, [], [verdict]) == {}
+    assert with_missing_tests({}, [], [], [verdict]) == {}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.project_files import CODE_KINDS
+from loopwright.judging.same_tests import new_name
 from loopwright.judging.scope import kind_of
 from loopwright.judging.verdict import FAILED, PASSED, CommandResults, CommandVerdict, TreeResult, judge_command
 
@@ -90,10 +91,9 @@ def _new(results: CommandResults, whole: TreeResult, without: TreeResult | None)
 
 def _now(test: str, whole: TreeResult, files: ProtectedFiles) -> str:
     """The name that a test of the base has with the changes, if the test only got another name."""
-    if test in whole.tests:
+    if test in whole.tests or not files.renamed:
         return test
-    function, bracket, rest = test.partition("[")
-    name = files.renamed.get(function, function) + bracket + rest
+    name = new_name(test, files.renamed)
     return name if name in whole.tests else test
 
 

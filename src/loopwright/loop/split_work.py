@@ -10,8 +10,10 @@ import msgspec
 
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
-from loopwright.judging.changed_tests import ChangedTestFile, renamed_tests_of
+from loopwright.judging.changed_tests import ChangedTestFile
 from loopwright.judging.controls.called_expectations import steering_files
+from loopwright.judging.defined_tests.moved import Moves
+from loopwright.judging.defined_tests.packages import GoPackages
 from loopwright.judging.dependent_files import dependent_files
 from loopwright.judging.expected_data import expected_data
 from loopwright.judging.flags import Flag, flags, flags_in_test
@@ -85,6 +87,8 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     # Tests that moved or got another name, and nothing else; and old and new names of files and tests.
     same_tests: tuple[str, ...] = ()
     names: dict[str, str] = {}
+    # What became of tests in other changed files of tests.
+    moves: Moves = Moves()
     # Files of the base that the work may not change: a command may run them as tests.
     judges: tuple[str, ...] = ()
     # The changed work files that hold code, without deleted files.
@@ -127,11 +131,10 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def signing(self) -> ProtectedFiles:
         """The protected and the signed changes, as far as they decide what may become of tests."""
-        found = (renamed_tests_of(file.path, file.before, file.after) for file in self.test_files)
         return ProtectedFiles(
             paths=self.protected_files | self.signed_files,
             tests=frozenset(change.path for change in (*self.protected, *self.signed) if change.is_test),
-            renamed={was: now for renamed in found for was, now in renamed.items()},
+            renamed=self.moves.same,
         )
 
     @property
@@ -192,10 +195,11 @@ def split_work(
             new_tests=_paths(new_tests),
             protected=tuple(change for _, change in protected) if signed is None else (),
             signed=tuple(change for _, change in kept),
-            test_files=tuple(contents.tests_of(tests)),
+            test_files=tuple(contents.tests_of(tests, sorter.packages)),
             base_with_changed_tests=compose([*new_tests, *tests]) if any(row.after for row in tests) else None,
             same_tests=_paths(found.same_tests),
             names=found.names,
+            moves=found.moves,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
             flags=(*_flags(base, scope, code, expected - _all_paths(changes)), *_flags_in(contents.code_of(new_tests))),
@@ -319,14 +323,14 @@ class _Contents:
                 path = shown(_raw(change.path))
                 yield ChangedCode(path, self.read(before) if before is not None else None, self.read(after))
 
-    def tests_of(self, changes: list[FileChange]) -> Iterator[ChangedTestFile]:
+    def tests_of(self, changes: list[FileChange], packages: GoPackages) -> Iterator[ChangedTestFile]:
         """The changed files of tests, as far as they hold code."""
         for change in changes:
             if change.is_plain and kind_of(change.path) in _CODE:
                 before, after = (
                     self.read(entry) if entry is not None else None for entry in (change.before, change.after)
                 )
-                yield ChangedTestFile(_shown(change.path), before, after)
+                yield ChangedTestFile(_shown(change.path), before, after, packages.package_of(change.path))
 
 
 class _Composer:

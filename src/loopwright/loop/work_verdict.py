@@ -229,11 +229,10 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         """What happened to the tests of each changed test file."""
         if self.whole is None or self.with_protected is None:
             return {}
-        lines = changed_test_lines(
-            self.split.test_files, self.base.tree_result, self.whole.tree_result, self.changed_on_base
-        )
-        changed = (change.path for change in self.split.protected if change.is_test)
-        return with_missing_tests(lines, changed, [self.with_protected])
+        split, trees = self.split, (self.base.tree_result, self.whole.tree_result)
+        lines = changed_test_lines(split.test_files, split.moves, *trees, self.changed_on_base)
+        changed = (change.path for change in split.protected if change.is_test)
+        return with_missing_tests(lines, changed, split.test_files, [self.with_protected])
 
     def _doubts(self) -> Iterator[Doubt]:
         lines = tuple(f"{path}: {what}" for path, what in self.changed_test_lines.items())

@@ -181,7 +181,7 @@ def recorded_protected(
     nothing, whole = TreeResult(exited_with_0=False, ended=False), tests.whole if tests is not None else None
     ran = (tests.base.tree_result, whole.tree_result) if tests is not None and whole is not None else (nothing, nothing)
     test_files = tuple(change.path for change in split.protected if change.is_test)
-    lines = changed_test_lines(split.test_files, *ran, judged.changed_on_base)
+    lines = changed_test_lines(split.test_files, split.moves, *ran, judged.changed_on_base)
     hidden = {check.id for check in checks if check.hidden}
     verdicts = [verdict for name, verdict in judged.with_protected.items() if name not in hidden]
     if tests is not None and tests.with_protected is not None:
@@ -190,7 +190,7 @@ def recorded_protected(
         digest=split.protected_digest,
         files={change.path: change.kind for change in split.protected},
         test_files=test_files,
-        test_changes=with_missing_tests(lines, test_files, verdicts),
+        test_changes=with_missing_tests(lines, test_files, split.test_files, verdicts),
         proving=test_files if judged.proven_only_with else (),
         outcome="fails_with" if not passes_with else "passes_without" if passes_without else "passes_only_with",
         tree=base.tree if base is not None else "",
