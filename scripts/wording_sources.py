@@ -29,6 +29,7 @@ SOURCE = ROOT / "src" / "loopwright"
 PACKAGES_LEFT_OUT = {
     "testing/": "the test kit is for developers",
     "redaction/providers/": "rules for secrets: product names, shown by `explain secrets` in English",
+    "judging/defined_tests/": "normalized code of tests: it is compared, never shown",
     "judging/lock_files/": "patterns, and parts that are not understood: these are never shown",
     "mcp_server/": "text for agents; its --help pages are read with the others",
 }

@@ -133,6 +133,9 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     # Those among the earlier tests that changes to protected files removed, or skip now.
     deleted: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    # All tests of the base that these changes removed, also those that failed; and tests that only they add.
+    removed: tuple[str, ...] = ()
+    appeared: tuple[str, ...] = ()
     is_base_judged: bool = True
     # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
     is_unread: bool = False

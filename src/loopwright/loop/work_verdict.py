@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.judging.changed_tests import changed_test_lines
+from loopwright.judging.changed_tests import changed_test_lines, with_missing_tests
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import flaky_sentence
 from loopwright.judging.kept_tests import still_pass
@@ -227,11 +227,12 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def changed_test_lines(self) -> dict[str, str]:
         """What happened to the tests of each changed test file."""
-        if self.whole is None:
+        if self.whole is None or self.with_protected is None:
             return {}
-        return changed_test_lines(
-            self.split.test_files, self.base.tree_result, self.whole.tree_result, self.changed_on_base
-        )
+        split, trees = self.split, (self.base.tree_result, self.whole.tree_result)
+        lines = changed_test_lines(split.test_files, split.moves, *trees, self.changed_on_base)
+        changed = (change.path for change in split.protected if change.is_test)
+        return with_missing_tests(lines, changed, split.test_files, [self.with_protected])
 
     def _doubts(self) -> Iterator[Doubt]:
         lines = tuple(f"{path}: {what}" for path, what in self.changed_test_lines.items())

@@ -112,7 +112,7 @@ def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> Wor
         verdict = judge_command(results)
     if split.signed:
         # A person looked at the tests that these changes remove.
-        verdict = judge_with_protected(results, verified.tree_result, split.signed_files, split.renamed_tests)
+        verdict = judge_with_protected(results, verified.tree_result, split.signing, None)
         return runs.controlled(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict), results)
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
     if whole is not None and named is None:
@@ -139,7 +139,7 @@ def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerd
     if seen.whole is None:
         return judged
     whole = seen.whole.tree_result
-    with_protected = judge_with_protected(results, whole, split.protected_files, split.renamed_tests)
+    with_protected = judge_with_protected(results, whole, split.signing, results.work)
     return replace(judged, with_protected=with_protected)
 
 
@@ -298,7 +298,7 @@ class _Runs:
     def with_changed_tests(self, results: CommandResults, whole: TreeResult) -> CommandResults:
         """The results with a run of the changed tests on the source of the base, if such a test is new by name."""
         tree, files = self.split.base_with_changed_tests, frozenset(file.path for file in self.split.test_files)
-        if tree is None or not needs_changed_tests(results, whole, files):
+        if tree is None or not needs_changed_tests(results, whole, files, results.new_on_work):
             return results
         return replace(results, changed_on_base=self.on(tree, CHANGED_TESTS).tree_result)
 

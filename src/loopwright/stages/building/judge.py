@@ -297,7 +297,11 @@ class CheckJudging:
         """The results with runs of the changed tests on the source of the base, if such a test is new by name."""
         tree, files = split.base_with_changed_tests, frozenset(file.path for file in split.test_files)
         whole = by_check(finished, results)
-        needed = {name for name, result in results.items() if needs_changed_tests(result, whole[name], files)}
+        needed = {
+            name
+            for name, result in results.items()
+            if needs_changed_tests(result, whole[name], files, None if split.signed else result.new_on_work)
+        }
         if tree is None or not needed:
             return results
         runs = [by_check(on(tree, CHANGED_TESTS, self._hidden), results) for _ in range(1 + REPEATS)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.judging.changed_tests import changed_test_lines
+from loopwright.judging.changed_tests import changed_test_lines, with_missing_tests
 from loopwright.judging.process_state import changed_state_sentence
 from loopwright.judging.protected_verdict import judge_with_protected
 from loopwright.judging.same_tests import with_new_names
@@ -131,9 +131,10 @@ def with_names(results: dict[str, CommandResults], split: SplitWork | None) -> d
 
 def with_changes(results: Mapping[str, CommandResults], finished: Finished, split: SplitWork) -> Verdicts:
     """The verdicts on a tree with changes to protected files. A person looks at tests that the changes remove."""
-    files, renamed = split.protected_files | split.signed_files, split.renamed_tests
+    whole, files = by_check(finished, results), split.signing
     return {
-        name: judge_with_protected(result, result_of_step(finished.evidence, name), files, renamed)
+        # With signed changes there is no run without them.
+        name: judge_with_protected(result, whole[name], files, None if split.signed else result.work)
         for name, result in results.items()
     }
 
@@ -180,11 +181,16 @@ def recorded_protected(
     nothing, whole = TreeResult(exited_with_0=False, ended=False), tests.whole if tests is not None else None
     ran = (tests.base.tree_result, whole.tree_result) if tests is not None and whole is not None else (nothing, nothing)
     test_files = tuple(change.path for change in split.protected if change.is_test)
+    lines = changed_test_lines(split.test_files, split.moves, *ran, judged.changed_on_base)
+    hidden = {check.id for check in checks if check.hidden}
+    verdicts = [verdict for name, verdict in judged.with_protected.items() if name not in hidden]
+    if tests is not None and tests.with_protected is not None:
+        verdicts.append(tests.with_protected)
     return ProtectedChanges(
         digest=split.protected_digest,
         files={change.path: change.kind for change in split.protected},
         test_files=test_files,
-        test_changes=changed_test_lines(split.test_files, *ran, judged.changed_on_base),
+        test_changes=with_missing_tests(lines, test_files, split.test_files, verdicts),
         proving=test_files if judged.proven_only_with else (),
         outcome="fails_with" if not passes_with else "passes_without" if passes_without else "passes_only_with",
         tree=base.tree if base is not None else "",
