@@ -37,6 +37,7 @@ from loopwright.loop.test_runs import CHANGED_TESTS, WITHOUT_DOUBTFUL, can_selec
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
+from loopwright.stages.agent_view import hidden_name
 from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, failure_of, hidden_folder, run_checks, steps_of
@@ -422,6 +423,6 @@ class CheckJudging:
                 message = "" if passed else failure_of(judged.verified, piece.behavior, check, verdict, because)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 # Agents read these names.
-                name = f"hidden check {piece.checks.index(check) + 1}" if check.hidden else check.id
+                name = hidden_name(piece.checks.index(check) + 1) if check.hidden else check.id
                 results.append(TestResult(name, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
