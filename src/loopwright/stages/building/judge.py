@@ -350,7 +350,13 @@ class CheckJudging:
         outcomes: dict[str, list[AlteredCheck]] = {}
         for tree, verdicts in by_tree.values():
             of_tree = JudgedTree(
-                tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code
+                tree=tree,
+                progress=progress,
+                verdicts=verdicts,
+                evidence=ran.evidence,
+                judges=judges,
+                code=split.code,
+                scope=split.scope,
             )
             for name, outcome in self._altered_on(of_tree, split).items():
                 outcomes.setdefault(name, []).append(outcome)
