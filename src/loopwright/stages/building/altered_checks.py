@@ -268,8 +268,9 @@ class AlteredChecks:
             msgspec.structs.replace(check, timeout_s=longest_s(took_s.get(check.id, 0.0))) for check in checks
         )
         return run_checks(
-            self._context, self._workflow.slug, limited, name=record.name, sandbox=sandbox, cancellation=self._cancellation,
-            observer=reporting(self._context, self._workflow, observer, only), control=record,
+            self._context, self._workflow.slug, limited, name=record.name, sandbox=sandbox,
+            cancellation=self._cancellation, observer=reporting(self._context, self._workflow, observer, only),
+            control=record,
         )  # fmt: skip
 
     def _hidden(self) -> Hidden:
