@@ -1,4 +1,4 @@
-"""No agent learns the names, the command or the tests of a hidden check, whichever face of Loopwright it asks."""
+"""Nothing that Loopwright serves to agents has the names, the command or the tests of a hidden check."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from loopwright.loop import events as e
 from loopwright.loop.model import Loop
 from loopwright.loop.proof import TaskGrade, TaskProof
-from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.context import Context, loops_of
 from loopwright.workflow.audit import is_slice_proven
 from loopwright.workflow.blockers import Blocker, Family, Stops
 from loopwright.workflow.build_gate import before_review
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Approved, Building, Key, UsedApproval, Workflow
+from loopwright.workflow.model import Approved, Key, UsedApproval, Workflow
 from loopwright.workflow.store import Snapshot
 
 # Each is about one requirement or one check: the other slices may be proven.
@@ -30,14 +30,6 @@ def record_proofs(context: Context, snapshot: Snapshot, loop_id: str) -> None:
     proofs = _proofs(snapshot.workflow, snapshot.facts, loops.load(loop_id))
     with loops.changing(loop_id) as opened:
         opened.apply(e.BuildJudged(proofs=proofs), "tool")
-
-
-def record_proofs_now(context: Context, slug: str) -> None:
-    """The same for the workflow as it is now, if it is built by a loop."""
-    snapshot = workflows_of(context).snapshot(slug)
-    at = snapshot.workflow.at
-    if isinstance(at, Building) and at.loop_id is not None:
-        record_proofs(context, snapshot, at.loop_id)
 
 
 def _proofs(workflow: Workflow, facts: Facts, loop: Loop) -> tuple[TaskProof, ...]:
