@@ -171,7 +171,7 @@ Proposal = (
     | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete
     | e.ActionPaused | AbandonAction | HandOver | e.AgentChanged | e.ErrorNoted | e.ProgressNoted | AskDecisions
     | e.DecisionAnswered | e.TurnBegun | e.CostCounted | e.WorkerArrived | e.WorkerLeft | e.SkillStateTaken
-    | e.OutsideKeysTaken | e.IterationTaken
+    | e.OutsideKeysTaken | e.IterationTaken | e.BuildJudged
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def finish(loop: Loop, forced: str | None) -> Verdict:
     """Complete a running loop: by its tests, or by a person's reason."""
     is_validated, doubts = _is_validated(loop), doubts_of(loop)
     if is_validated and not doubts:
-        return Accepted((e.LoopCompleted(),))
+        return Accepted((e.LoopCompleted(workflow=loop.workflow),))
     if forced:
         return Accepted((e.LoopCompleted(forced=forced),))
     if not is_validated:

@@ -46,7 +46,8 @@ def drive(loop_id: str, context: WorkerContext, start: Callable[[OpenedLoop], No
         with context.store.changing(loop_id) as opened:
             # The watcher ends the work of every loop that is over, also of one that just completed.
             is_done = isinstance(opened.loop.phase, Completed)
-            why = "the loop is completed" if is_done else context.cancellation.reason or "nothing to do"
+            done = "the loop is completed" if opened.loop.workflow is None else "all tasks are worked on"
+            why = done if is_done else context.cancellation.reason or "nothing to do"
             opened.apply(e.WorkerLeft(why=why), WORKER)
 
 

@@ -317,6 +317,8 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.ValidationRecorded(validation=validation):
             kept = None if validation.holds else loop.fallback
             return replace(loop, validation=validation, is_validated=True, fallback=kept)
+        case e.BuildJudged(proofs=proofs):
+            return replace(loop, validation=replace(loop.validation, proofs=proofs))
         case e.ActionPaused():
             return loop  # of an action that has ended
         case _:

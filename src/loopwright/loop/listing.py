@@ -113,6 +113,8 @@ def way_on(loop: Summary) -> str | None:
             return f'loopwright loop answer {loop_id} {loop.open_decision} "…"'
         case "paused" if any(hold.holder == "proof" for hold in loop.line.loopwright.holds):
             return f'loopwright loop accept {loop_id} --reason "…"'
+        case "paused" if loop.line.loopwright.workflow is not None and not loop.line.loopwright.holds:
+            return f"loopwright status {loop.line.loopwright.workflow}"  # its build decides about its work
         case "paused":
             return f"loopwright loop resume {loop_id}"
         case "running" if loop.is_abandoned:

@@ -149,6 +149,8 @@ def _facts(loop: Loop, proposal: c.Proposal) -> Verdict:
             return Accepted((proposal,))
         case e.SkillStateTaken() | e.OutsideKeysTaken() | e.IterationTaken():
             return Accepted((proposal,))
+        case e.BuildJudged(proofs=proofs):
+            return Accepted((proposal,) if proofs != loop.validation.proofs else ())
         case e.WorkerLeft():
             return Accepted((proposal,) if loop.worker is not None else ())
         case e.CostCounted():
@@ -408,7 +410,7 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 
 
 def _illegal(loop: Loop, move: str) -> Refused:
-    status = status_of(loop.phase)
+    status = status_of(loop)
     said = f"the loop {loop.loop_id} is {status}, and can't {move}"
     if isinstance(loop.phase, Held):  # different holds need different commands
         return refused("illegal_move", said, "; ".join(lifted_by(one, loop) for one in in_the_way(loop.phase.holds)))

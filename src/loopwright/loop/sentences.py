@@ -47,6 +47,8 @@ def _of_completion(event: e.LoopCompleted, catalogue: Catalogue) -> str:
         return catalogue.message(
             "accepted by {by}: {reason}", by=event.accepted_by, reason=catalogue.translate(event.forced or "")
         )
+    if event.workflow is not None and event.forced is None:
+        return catalogue.message("all tasks are worked on; the build of {workflow} decides", workflow=event.workflow)
     done = catalogue.message("completed")
     return (
         done if event.forced is None else catalogue.message("closed as done by a person: {forced}", forced=event.forced)
@@ -113,6 +115,9 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
             return message("{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason))
         case e.ValidationRecorded(validation=validation):
             return message("the tests {validation}", validation=validation_text(validation, catalogue))
+        case e.BuildJudged(proofs=proofs):
+            graded = tuple(f"{proof.task_id} {catalogue.text(proof.grade.value)}" for proof in proofs)
+            return message("the build says: {graded}", graded=few(graded, catalogue=catalogue))
         case e.ActionAbandoned() | e.ErrorNoted():
             return _of_trouble(event, catalogue)
         case _:

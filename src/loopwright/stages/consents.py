@@ -8,6 +8,7 @@ from loopwright.errors import WorkflowConflict, WorkflowRefused, WrongUsage
 from loopwright.kernel.locks import locked
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.built import built, require_outside_build, require_verified
+from loopwright.stages.building.loop_proofs import record_proofs
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.building.sign_part import judge_part
 from loopwright.stages.context import Context, workflows_of
@@ -59,6 +60,10 @@ def give_consent(
         if Deliver() in effects:
             sentence = _deliver(context, opened, transition, by, as_branch=as_branch)
         snapshot = opened.snapshot()
+    at = snapshot.workflow.at
+    if isinstance(at, Building) and at.loop_id is not None:
+        # A person who approves the build answers what only a policy may not accept.
+        record_proofs(context, snapshot, at.loop_id)
     return ConsentReport(view_of(context, snapshot), sentence)
 
 

@@ -187,6 +187,12 @@ def _with_signed_tests(line: AuditLine, workflow: Workflow, verified: Verificati
     return replace(line, grade="person", proof=f"{by} signed the changed tests {files}; with them, {line.proof}")
 
 
+def is_slice_proven(workflow: Workflow, piece: Slice) -> bool:
+    """Whether a check of the slice, or a person, proves it, and the check could be altered to see it fail."""
+    proof = _proof_of_slice(workflow, piece, workflow.verification) if workflow.verification is not None else None
+    return proof is not None and not proof.unaltered
+
+
 class _SliceProof(msgspec.Struct, frozen=True):
     """What proves a slice: its best check, or a person."""
 

@@ -16,9 +16,9 @@ from loopwright.kernel.files import shown
 from loopwright.loop.completion import is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
-from loopwright.loop.projection import document_of, progress_of, status_of
+from loopwright.loop.projection import document_of, status_of
 from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
-from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, standing_of
+from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, percent_of_tasks, standing_of
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -28,6 +28,7 @@ MARKS = {
     TaskStanding.IN_PROGRESS: "▶",
     TaskStanding.UNTESTED: "◐",
     TaskStanding.TESTS_FAIL: "◐",
+    TaskStanding.UNPROVEN: "◐",
     TaskStanding.DONE: "✓",
     TaskStanding.FAILED: "✗",
 }
@@ -77,10 +78,10 @@ def echo_status(context: Context, loop: Loop, *, as_json: bool = False) -> None:
 def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     """Print the loop with all details, or as one line."""
     if as_json:
-        progress = progress_of(loop)
-        echo_json({**document_of(loop), "progress": {"develop": progress.develop, "overall": progress.overall}})
+        progress = {"develop": percent_of_tasks(loop), "overall": percent_done(loop)}
+        echo_json({**document_of(loop), "progress": progress})
         return
-    status = status_of(loop.phase)
+    status = status_of(loop)
     echo(f"{loop.loop_id}: ", nl=False, bold=True)
     echo(status, fg=COLORS[status], nl=False)
     iteration = message("iteration {number} of {most}", number=loop.iteration, most=loop.max_iterations)

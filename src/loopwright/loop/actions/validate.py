@@ -11,9 +11,10 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.judge_work import judge_split, judge_work
 from loopwright.loop.actions.prove_tasks import doubts_about, nothing_done, prove_tasks
 from loopwright.loop.actions.run_tests import MoreOfRun, commands_for, run_judges, settled_run
-from loopwright.loop.choice import mark_of
+from loopwright.loop.choice import mark_of, tasks_to_prove
 from loopwright.loop.model import Loop, Tree, Validation
 from loopwright.loop.port import Judging
+from loopwright.loop.proof import TaskGrade, TaskProof
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.work_files import add_to_page, note_tree
@@ -94,7 +95,12 @@ def judge_by_checks(loop: Loop, context: WorkerContext, judging: Judging) -> Val
 
     run_id, results = judging.judge(run, lambda split, ran: _project_tests(loop, context, split, ran))
     passed = bool(results) and all(result.status == "passed" for result in results)
-    return Validation(results=results, passed=passed, last_run_at=stamp(context.clock()), run_id=run_id)
+    proofs = tuple(map(_not_decided, tasks_to_prove(loop))) if passed else ()
+    return Validation(results=results, passed=passed, last_run_at=stamp(context.clock()), run_id=run_id, proofs=proofs)
+
+
+def _not_decided(task_id: str) -> TaskProof:
+    return TaskProof(task_id=task_id, grade=TaskGrade.UNPROVEN, reason="the build has not decided yet")
 
 
 def _project_tests(loop: Loop, context: WorkerContext, split: SplitWork, ran: RanChecks) -> WorkVerdict | None:

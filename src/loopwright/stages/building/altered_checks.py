@@ -15,6 +15,7 @@ from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.controls.shell import expects_failure
 from loopwright.judging.same_tests import old_name
+from loopwright.judging.scope import WorkScope
 from loopwright.judging.verdict import PASSED, CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
@@ -28,7 +29,7 @@ from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Finished, Observer
 from loopwright.sandbox.port import SandboxRequest
-from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
+from loopwright.stages.building.checking import ControlRecord, Hidden, hidden_folder, run_checks
 from loopwright.stages.building.controls import reporting
 from loopwright.stages.context import Context
 from loopwright.wording.catalogue import few
@@ -54,9 +55,14 @@ class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
     judges: tuple[str, ...]
     # The changed files that may hold functions of the work.
     code: tuple[ChangedCode, ...]
+    scope: WorkScope
     # The checks whose only proof are new tests, and the files of new tests.
     resting_on_new: frozenset[str] = frozenset()
     new_tests: tuple[str, ...] = ()
+
+    def record(self, control: str) -> ControlRecord:
+        """What the evidence of a control on this tree says: it is compared with what the run on the tree is."""
+        return ControlRecord(name=control, base_run=self.evidence.base_run, scope=self.scope)
 
 
 class AlteredCheck(msgspec.Struct, frozen=True):
@@ -148,7 +154,8 @@ class AlteredChecks:
             sandbox = (
                 base_sandbox(request, split.whole, progress) if tree is None else with_work(request, tree, progress)
             )
-            runs.append(self._run_in(sandbox, (check,), _WATCHED, observer, only).evidence)
+            record = ControlRecord(name=_WATCHED) if tree is None else self._judged.record(_WATCHED)
+            runs.append(self._run_in(sandbox, (check,), record, observer, only).evidence)
 
         moved = moved_expectations(split, proving, progress, request.project, run)
         return AlteredCheck(outcome.outcome, runs[-1].run_id, moved) if moved else outcome
@@ -265,13 +272,13 @@ class AlteredChecks:
 
     def _run(self, checks: tuple[Check, ...], name: str, observer: Observer, only: tuple[str, ...] = ()) -> Finished:
         work = with_work(self._context.sandbox_request(), self._judged.tree, self._judged.progress)
-        return self._run_in(work, checks, name, observer, only)
+        return self._run_in(work, checks, self._judged.record(name), observer, only)
 
     def _run_in(
         self,
         sandbox: SandboxRequest,
         checks: tuple[Check, ...],
-        name: str,
+        record: ControlRecord,
         observer: Observer,
         only: tuple[str, ...],
     ) -> Finished:
@@ -280,8 +287,9 @@ class AlteredChecks:
             msgspec.structs.replace(check, timeout_s=longest_s(took_s.get(check.id, 0.0))) for check in checks
         )
         return run_checks(
-            self._context, self._workflow.slug, limited, name=name, sandbox=sandbox, cancellation=self._cancellation,
-            observer=reporting(self._context, self._workflow, observer, only), control=name,
+            self._context, self._workflow.slug, limited, name=record.name, sandbox=sandbox,
+            cancellation=self._cancellation, observer=reporting(self._context, self._workflow, observer, only),
+            control=record,
         )  # fmt: skip
 
     def _hidden(self) -> Hidden:

@@ -6,15 +6,17 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, write_checks, write_file
+from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, write_checks
 from loopwright.agents.port import USUAL_TURN_S
 from loopwright.agents.prompts.book import Book
+from loopwright.agents.shown_file import ShownFile, write_shown
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path, replace_without_sync
 from loopwright.loop.model import Loop, Running, Task, TaskKind
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
+from loopwright.stages.agent_view import agent_view
 from loopwright.stages.building.lanes import PATCH, BuildLanes
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow import manifest
@@ -74,18 +76,18 @@ class SliceBriefing:
             progress = loops_of(self._context).paths(self._loop.loop_id).progress
             own = own_work(self._loop.tree, progress, self._context.project)
             whole = patch_path(progress, self._loop.tree.patch_sha256)
-            write_file(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
+            write_shown(mailbox, f"{CONTEXT}/{PATCH}", ShownFile(own.patch if own is not None else whole.read_bytes()))
         write_checks(mailbox, self._shown_checks())
         source = self._context.layout.workflow(self._slug).folder / MANIFEST
         if not source.is_file():
             return
-        listed = source.read_bytes()
-        write_file(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
+        listed, view = source.read_bytes(), agent_view(self._context)
+        write_shown(mailbox, f"{CONTEXT}/{MANIFEST}", view.document(MANIFEST, listed))
         root = self._context.layout.root
         for row in manifest.read_manifest(listed, lambda path: (root / path).exists()):
             document = root / row.path
             if document.is_file() and row.path.startswith(".loopwright/"):
-                write_file(mailbox, f"{CONTEXT}/{row.path}", document.read_bytes())
+                write_shown(mailbox, f"{CONTEXT}/{row.path}", view.document(row.path, document.read_bytes()))
 
     @property
     def _checks(self) -> tuple[Check, ...]:

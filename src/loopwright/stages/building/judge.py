@@ -37,6 +37,7 @@ from loopwright.loop.test_runs import CHANGED_TESTS, WITHOUT_DOUBTFUL, can_selec
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
+from loopwright.stages.agent_view import hidden_name
 from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, failure_of, hidden_folder, run_checks, steps_of
@@ -355,7 +356,7 @@ class CheckJudging:
         for tree, verdicts in by_tree.values():
             of_tree = JudgedTree(
                 tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code,
-                resting_on_new=resting & verdicts.keys(), new_tests=split.new_tests,
+                scope=split.scope, resting_on_new=resting & verdicts.keys(), new_tests=split.new_tests,
             )  # fmt: skip
             for name, outcome in self._altered_on(of_tree, split).items():
                 outcomes.setdefault(name, []).append(outcome)
@@ -428,6 +429,6 @@ class CheckJudging:
                 message = "" if passed else failure_of(judged.verified, piece.behavior, check, verdict, because)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 # Agents read these names.
-                name = f"hidden check {piece.checks.index(check) + 1}" if check.hidden else check.id
+                name = hidden_name(piece.checks.index(check) + 1) if check.hidden else check.id
                 results.append(TestResult(name, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
