@@ -138,4 +138,7 @@ def test_a_hold_for_a_changed_test_names_the_tests_that_fail_in_their_old_versio
     shown = " ".join(loops.run("show", document["loop_id"]).stdout.split())
     assert "passed only with changes to protected files: 10 of 10" in shown
     proof = document["loopwright"]["proof"]
-    assert f"2 tests failed before and pass now; 1 of 8 earlier tests still pass; {named}" in proof
+    now = (
+        "2 tests failed before and pass now: tests/test_calc.py::Tests::test_three, tests/test_calc.py::Tests::test_two"
+    )
+    assert f"{now}; 1 of 8 earlier tests still pass; {named}" in proof

@@ -36,6 +36,7 @@ DELETED = "rm test_double.py"
 WEAKENED = "sed -i 's/double(2), 4/double(2), 5/' test_double.py"
 CONFTEST = "echo 'collect_ignore = [\"test_double.py\"]' > conftest.py"
 REFACTORED = "echo 'UNUSED = 1' >> calc.py"
+UNASSERTED = "\n    def test_runs(self):\n        1 / (double(2) == 4)\n"
 ALSO_TESTED = f"{FIXED}; sed 's/2), 4/1), 2/' test_double.py > test_more.py"
 WEAKENED_SCRIPT = "sed -i 's/== 4/> 4/' judges/double.py"
 REWRITES = (
@@ -546,7 +547,9 @@ def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_
 
 
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
-    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
+    loop_id = calc(
+        DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}; cat >> test_more.py <<'END'\n{UNASSERTED}END"
+    )
     loops.run("start", loop_id, code=14)
     kept = loops.project.run("gc", "--keep", "0", "--json").json()
     assert kept["runs"] == [], "a hold names its runs"
@@ -560,9 +563,13 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
     assert any("only with the work's changes to protected files: test_double.py" in text for text in prompts)
     assert f"`loopwright loop retry {loop_id}`" in loops.run("resume", loop_id, code=1).stderr
     assert "its worker left: the loop is completed" in loops.run("logs", loop_id).stdout
-    assert "passed: 3 of 3" in loops.run("show", loop_id).stdout
+    assert "passed: 4 of 4" in loops.run("show", loop_id).stdout
     assert ": completed, iteration 4 of 10: " in loops.run("show", loop_id).stdout, "no share of work that is over"
-    proof = "2 tests failed before and pass now; 1 of 1 earlier test still passes"
+    proof = (
+        "2 tests failed before and pass now: test_double.py::Tests::test_double, test_more.py::Tests::test_double; "
+        "1 more test has no expectation that could be changed: test_more.py::Tests::test_runs; "
+        "1 of 1 earlier test still passes"
+    )
     assert proof in loops.run("show", loop_id).stdout
     assert loops.shown(loop_id)["loopwright"]["proof"] == proof
     assert proof in (patch_of(loops, loop_id).parent / "summary.md").read_text()

@@ -257,7 +257,7 @@ def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
     built(f"{BUILT}; {moves}; {renames}", check=UNITTEST, tests=UNITTEST, files=FILES)
     assert blockers(project, "review") == {}, "no signature is needed"
     proof = status(project)["requirements"][0]["proof"]
-    assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in proof
+    assert "1 test failed before and passes now: tests/test_greeting.py::Tests::test_greet; 1 of 1 earlier" in proof
     deliver(project)
     assert (project.root / "tests" / "test_greeting.py").is_file()
     assert not (project.root / "tests" / "test_hello.py").exists()

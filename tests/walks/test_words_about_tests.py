@@ -120,7 +120,9 @@ def test_one_signature_proves_work_with_a_test_that_was_added_to_an_existing_fil
     assert blockers(project, "review") == {}
     (requirement,) = status(project)["requirements"]
     assert requirement["grade"] == "person"
-    assert "1 test failed before and passes now" in requirement["proof"]
+    proof = "1 test failed before and passes now: tests/test_kept.py::test_greet_by_name"
+    assert proof in requirement["proof"]
+    assert proof in shown(project)
 
 
 def test_one_signature_proves_work_whose_check_also_passes_without_the_added_test(project, build):

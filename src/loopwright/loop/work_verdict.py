@@ -12,6 +12,7 @@ from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import flaky_sentence
 from loopwright.judging.kept_tests import still_pass
 from loopwright.judging.process_state import changed_state_sentence
+from loopwright.judging.proof_sentences import ControlledProof, proof_sentence
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade, Problem, TreeResult
 from loopwright.loop.model import Tree
@@ -50,8 +51,9 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     changed_on_base: TreeResult | None = None
     # What became of the tests that prove something when they or the work were altered; None if nothing is proven.
     altered: ControlOutcome | None = None
-    # How many of their expectations there was no time to change.
+    # How many of their expectations there was no time to change, and what else the controls found out.
     untried: int = 0
+    controlled: ControlledProof = ControlledProof()
     # Changed functions that no test reaches, as far as a coverage report tells.
     unreached: tuple[str, ...] = ()
     # Tests of the base that pass only with the doubtful changes of the work.
@@ -120,7 +122,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def proof(self) -> str:
         """What the tests prove without the protected changes, in a sentence; empty if there is nothing to say."""
-        return "; ".join(filter(None, (self.verdict.sentence, self._failing_without)))
+        return "; ".join(filter(None, (proof_sentence(self.verdict, self.controlled), self._failing_without)))
 
     @property
     def _failing_without(self) -> str:

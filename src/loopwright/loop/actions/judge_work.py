@@ -11,6 +11,7 @@ from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import REPEATS, doubtful_on_base, needs_another_run, with_known_runs, without
 from loopwright.judging.process_state import confirmed
 from loopwright.judging.project_scope import PlanScope
+from loopwright.judging.proof_sentences import ControlledProof
 from loopwright.judging.protected_verdict import is_in, judge_with_protected, needs_changed_tests
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
@@ -133,7 +134,7 @@ def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerd
     """The verdict by these results, without the protected changes and with them."""
     split, verified, verdict = seen.split, seen.verified, judge_command(results)
     altered = runs.altered(verdict, verified) if verdict.proves and results.named is None else None
-    judged = replace(seen, verdict=verdict, altered=altered, untried=runs.untried)
+    judged = replace(seen, verdict=verdict, altered=altered, untried=runs.untried, controlled=runs.controlled_proof)
     if verified.lines is not None and verdict.accepts:
         judged = replace(judged, unreached=unreached(raising_files(split.code), [verified.lines]))
     if seen.whole is None:
@@ -229,6 +230,7 @@ class _Runs:
         self._progress = context.progress(loop)
         # How many expectations there was no time to change.
         self.untried = 0
+        self.controlled_proof = ControlledProof()
 
     @property
     def commands_left_out(self) -> tuple[str, ...]:
@@ -393,6 +395,7 @@ class _Runs:
         runs = self._altered_runs(self._context)
         outcome = runs.outcome(verdict, verified, seen)
         self.untried += runs.untried
+        self.controlled_proof |= runs.controlled
         return outcome
 
     def invert_earlier_tests(self, cancellation: Cancellation) -> InvertedRun | None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from loopwright.judging.changed_tests import changed_test_lines
 from loopwright.judging.process_state import changed_state_sentence
+from loopwright.judging.proof_sentences import hidden_proof_sentence, proof_sentence
 from loopwright.judging.protected_verdict import judge_with_protected
 from loopwright.judging.same_tests import with_new_names
 from loopwright.judging.verdict import CommandResults, CommandVerdict, Problem, TreeResult, judge_command
@@ -17,7 +18,7 @@ from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import result_of_step
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.runner.request import Finished
-from loopwright.stages.building.altered_checks import AlteredCheck
+from loopwright.stages.building.altered_checks import NOT_ALTERED, AlteredCheck
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import PROCESS_STATE, CheckRun, ProjectTests, ProtectedChanges
@@ -145,7 +146,9 @@ def merged(runs: Iterable[TreeResult | None]) -> TreeResult | None:
     return replace(known[0], tests=tests, ended=all(run.ended for run in known)) if known else None
 
 
-def recorded_checks(finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts) -> dict[str, CheckRun]:
+def recorded_checks(
+    finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts, altered: Mapping[str, AlteredCheck]
+) -> dict[str, CheckRun]:
     """What a run says about each check, and on which tree."""
     evidence = finished.evidence
     tree = evidence.base.tree if evidence.base is not None else ""
@@ -161,18 +164,22 @@ def recorded_checks(finished: Finished, checks: tuple[Check, ...], verdicts: Ver
             tree=tree,
             digest=check.digest,
             grade=verdict.grade.value if verdict.proves and verdict.grade is not None else "",
-            proof=verdict.sentence,
+            proof=_proof_of(check, verdict, altered.get(check.id, NOT_ALTERED)),
             base_judged=verdict.is_base_judged,
             idle=verdict.idle[:MOST_NAMES],
         )
     return runs
 
 
-def recorded_protected(
-    judged: JudgedChecks, split: SplitWork, checks: tuple[Check, ...], tests: WorkVerdict | None
-) -> ProtectedChanges | None:
+def _proof_of(check: Check, verdict: CommandVerdict, altered: AlteredCheck) -> str:
+    """What a check proves; agents could read the names of its tests."""
+    return hidden_proof_sentence(verdict) if check.hidden else proof_sentence(verdict, altered.controlled)
+
+
+def recorded_protected(work: JudgedWork, checks: tuple[Check, ...]) -> ProtectedChanges | None:
     """What the checks and tests say about the protected changes; None without such changes."""
-    if judged.whole is None:
+    judged, split, tests = work.checks, work.split, work.tests
+    if split is None or judged.whole is None:
         return None
     passes_without = judged.passes_without and (tests is None or tests.verdict.accepts)
     passes_with = judged.passes_with and (tests is None or tests.passes_with)
@@ -189,7 +196,7 @@ def recorded_protected(
         outcome="fails_with" if not passes_with else "passes_without" if passes_without else "passes_only_with",
         tree=base.tree if base is not None else "",
         patch_sha256=split.whole.patch_sha256,
-        checks=recorded_checks(judged.whole, checks, judged.with_protected),
+        checks=recorded_checks(judged.whole, checks, judged.with_protected, work.altered),
         tests=recorded_tests(tests, with_protected=True) if tests is not None and tests.whole is not None else None,
     )
 
