@@ -67,6 +67,16 @@ def hidden_proof_sentence(verdict: CommandVerdict) -> str:
 _OF_COMMAND = "the command failed before and passes now"
 
 
+def vacuous_proof_sentence(controlled: ControlledProof) -> str:
+    """Which proof of the work can't fail, and by which control."""
+    if controlled.vacuous:
+        names = few(controlled.vacuous)
+        return f"tests that prove the work also pass when their own expectations are changed: {names}"
+    if controlled.ignores is Ignored.FUNCTIONS:
+        return "the test command also passes when the changed functions raise"
+    return "the test command also passes when its own expectations are changed"
+
+
 def _proven(verdict: CommandVerdict, controlled: ControlledProof) -> Iterator[str]:
     vacuous = tuple(test for test in verdict.proving if test in controlled.vacuous)
     unaltered = tuple(test for test in verdict.proving if test in controlled.unaltered and test not in vacuous)

@@ -12,7 +12,7 @@ from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import flaky_sentence
 from loopwright.judging.kept_tests import still_pass
 from loopwright.judging.process_state import changed_state_sentence
-from loopwright.judging.proof_sentences import ControlledProof, proof_sentence
+from loopwright.judging.proof_sentences import ControlledProof, proof_sentence, vacuous_proof_sentence
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade, Problem, TreeResult
 from loopwright.loop.model import Tree
@@ -279,11 +279,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         elif not self.verdict.proves:
             yield Doubt(code="unproven", message=self._why_unproven)
         elif self.altered is ControlOutcome.PASSED:
-            message = (
-                "the tests that prove the work also pass when their own expectations are changed, "
-                "or when the changed functions raise"
-            )
-            yield Doubt(code="vacuous_tests", message=message)
+            yield Doubt(code="vacuous_tests", message=vacuous_proof_sentence(self.controlled))
         elif self.altered is ControlOutcome.SILENCED:
             message = "the test command passes only with comments that the work added: they may silence a linter"
             yield Doubt(code="vacuous_tests", message=message)

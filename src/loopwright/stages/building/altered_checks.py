@@ -78,7 +78,12 @@ class AlteredCheck(msgspec.Struct, frozen=True):
             return f"{name} passes only because you changed, in the source, what its tests expect: {few(self.moved)}"
         if self.outcome is ControlOutcome.SILENCED:
             return f"{name} passes only with comments that you added: correct the code instead"
-        return f"{name} passes also when its own tests are made to fail, or your changed functions raise"
+        if self.controlled.vacuous:
+            tests = few(self.controlled.vacuous)
+            return f"{name} passes also when the expectations of its tests are changed: {tests}"
+        if self.controlled.ignores is Ignored.FUNCTIONS:
+            return f"{name} passes also when your changed functions raise"
+        return f"{name} passes also when its own expectations are changed"
 
 
 NOT_ALTERED = AlteredCheck(ControlOutcome.UNALTERED)

@@ -11,6 +11,7 @@ from loopwright.errors import Interrupted
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import REPEATS, without
 from loopwright.judging.process_state import confirmed
+from loopwright.judging.proof_sentences import Ignored
 from loopwright.judging.protected_verdict import needs_changed_tests
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
@@ -57,6 +58,7 @@ from loopwright.stages.building.judged import (
     recorded_checks,
     recorded_protected,
     recorded_tests,
+    vacuous_tests,
     verdicts_of,
     with_changes,
     with_names,
@@ -382,6 +384,10 @@ class CheckJudging:
             judges=work.judges,
             immune=tuple(work.immune),
             immune_runs=work.immune,
+            vacuous_tests=vacuous_tests(altered, self._slices.checks),
+            ignoring_functions=tuple(
+                name for name, check in altered.items() if check.controlled.ignores is Ignored.FUNCTIONS
+            ),
             silenced=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.SILENCED),
             moved={name: check.moved for name, check in altered.items() if check.moved},
             unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),

@@ -114,6 +114,12 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
         return {name: check.run_id for name, check in self.altered.items() if check.proves_nothing}
 
 
+def vacuous_tests(altered: Mapping[str, AlteredCheck], checks: tuple[Check, ...]) -> dict[str, tuple[str, ...]]:
+    """The tests of each check that can't fail; agents could read the names of hidden ones."""
+    shown = {check.id for check in checks if not check.hidden}
+    return {name: check.controlled.vacuous for name, check in altered.items() if name in shown and check.proves_nothing}
+
+
 def by_check(finished: Finished, names: Iterable[str]) -> dict[str, TreeResult]:
     """What a run says about each of these checks."""
     return {name: result_of_step(finished.evidence, name) for name in names}
