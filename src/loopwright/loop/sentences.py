@@ -112,7 +112,9 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
             return message("{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason))
         case e.ValidationRecorded(validation=validation):
-            return message("the tests {validation}", validation=validation_text(validation, catalogue))
+            tested = message("the tests {validation}", validation=validation_text(validation, catalogue))
+            left_out = validation.left_out
+            return tested if left_out is None else f"{tested}; {catalogue.translate(left_out.sentence)}"
         case e.ActionAbandoned() | e.ErrorNoted():
             return _of_trouble(event, catalogue)
         case _:

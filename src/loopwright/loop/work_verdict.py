@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from loopwright.judging.proof_sentences import ControlledProof, proof_sentence, 
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade, Problem, TreeResult
 from loopwright.loop.model import Tree
-from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt, WholeWork
+from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt, LeftOut, WholeWork
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
 from loopwright.runner.checks import NEEDS_NETWORK
@@ -113,6 +113,15 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         if self.whole is None or self.with_protected is None:
             return None
         return WholeWork(run_id=self.whole.run_id, passed=self.with_protected.accepts, results=self.whole.findings)
+
+    @property
+    def changes_left_out(self) -> LeftOut | None:
+        """The protected changes without which tests fail, if the tests do not accept the work with them, either."""
+        with_protected = self.with_protected
+        if self.passes or with_protected is None:
+            return None
+        files = tuple(change.path for change in self.split.protected)
+        return left_out_of(files, [self.verdict], [with_protected])
 
     @property
     def decisive(self) -> TestRun:
@@ -314,6 +323,20 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
             yield Doubt(code="flagged", message=changed_state_sentence(self.changed_state))
         for flag in self.split.flags:
             yield Doubt(code="flagged", message=str(flag))
+
+
+def left_out_of(
+    files: tuple[str, ...], without: Iterable[CommandVerdict], with_them: Iterable[CommandVerdict]
+) -> LeftOut:
+    """These protected changes, with the tests that fail only without them."""
+    with_them = tuple(with_them)
+    also = {test for verdict in with_them for tests in verdict.problems.values() for test in tests}
+    failing = (test for verdict in without for tests in verdict.problems.values() for test in tests)
+    return LeftOut(
+        files=files,
+        failing=tuple(dict.fromkeys(test for test in failing if test not in also)),
+        fails_with=not all(verdict.accepts for verdict in with_them),
+    )
 
 
 def known_failures(unfixed: tuple[str, ...], *, needs_network: bool) -> Doubt:

@@ -112,7 +112,8 @@ def _echo_work(loop: Loop) -> None:
     _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = translate(f"run {loop.validation.run_id or 'by another tool'}")
-        notes = [translate(note) for note in (loop.validation.proof, *loop.validation.notes) if note]
+        left_out = loop.validation.left_out.sentence if loop.validation.left_out is not None else ""
+        notes = [translate(note) for note in (loop.validation.proof, left_out, *loop.validation.notes) if note]
         _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run, *notes])
     _echo_section(message("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [

@@ -30,7 +30,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import raising_files, unreached
 from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
-from loopwright.loop.port import RunSteps, TestProject
+from loopwright.loop.port import JudgedByChecks, RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, control_trees, split_work
@@ -115,7 +115,7 @@ class CheckJudging:
         self._ran = RanChecks(self._plain_checks())
         self._runs = JudgingRuns(context.store, slug)
 
-    def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
+    def judge(self, run: RunSteps, test_project: TestProject) -> JudgedByChecks:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
         judged = self._judged(run, test_project)
         if judged.needs_doubtful:
@@ -123,7 +123,11 @@ class CheckJudging:
         self._record(judged)
         tests = judged.tests
         broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.accepts else ()
-        return judged.checks.verified.evidence.run_id, (*self._check_results(judged), *broken)
+        return JudgedByChecks(
+            run_id=judged.checks.verified.evidence.run_id,
+            results=(*self._check_results(judged), *broken),
+            left_out=judged.left_out(frozenset(check.id for check in self._slices.checks if check.hidden)),
+        )
 
     def _judged(self, run: RunSteps, test_project: TestProject, *, sign_doubtful: bool = False) -> JudgedWork:
         split = self._split(sign_doubtful=sign_doubtful)

@@ -14,9 +14,10 @@ from loopwright.judging.protected_verdict import judge_with_protected
 from loopwright.judging.same_tests import with_new_names
 from loopwright.judging.verdict import CommandResults, CommandVerdict, Problem, TreeResult, judge_command
 from loopwright.kernel.digest import digest_of
+from loopwright.loop.proof import LeftOut
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import result_of_step
-from loopwright.loop.work_verdict import WorkVerdict
+from loopwright.loop.work_verdict import WorkVerdict, left_out_of
 from loopwright.runner.request import Finished
 from loopwright.stages.building.altered_checks import NOT_ALTERED, AlteredCheck
 from loopwright.stages.building.built_tree import BuiltTree
@@ -82,6 +83,16 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
     def needs_doubtful(self) -> bool:
         """Whether tests of the base pass only with the doubtful changes."""
         return bool(self.checks.doubtful_tests or (self.tests is not None and self.tests.doubtful_tests))
+
+    def left_out(self, hidden: frozenset[str]) -> LeftOut | None:
+        """The protected changes without which checks fail, if these fail with them, too. Agents read it."""
+        checks, split = self.checks, self.split
+        if split is None or checks.passes or checks.whole is None:
+            return self.tests.changes_left_out if self.tests is not None else None
+        shown = [name for name in checks.verdicts if name not in hidden]
+        files = tuple(change.path for change in split.protected)
+        without = [checks.verdicts[name] for name in shown]
+        return left_out_of(files, without, [checks.with_protected[name] for name in shown])
 
     @property
     def changed_state(self) -> tuple[str, ...]:
