@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare
+from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare, status
 
 ENDS = "printf 'import sys\\n\\n\\ndef greet(name):\\n    sys.exit(0)\\n' > hello.py"
 
@@ -30,6 +30,9 @@ def test_a_check_that_can_no_longer_fail_is_named_and_a_person_may_accept_it(pro
     assert said == "the check C passes even when its own expectations are changed"
     assert command.startswith("`loopwright verify greet-broken-judges")
     ok(project, *command.strip("`").split()[1:])
+    (claim,) = (link for link in status(project)["evidence_chain"] if link["claim"] == "the change is built")
+    assert claim["basis"].startswith("0 of 1 checks passed on tree ")
+    assert claim["basis"].endswith("; these do not count, because they pass whatever they expect: C")
     assert "loopwright sign greet C" in found["next"]
     assert [step["outcome"] for step in project.evidence("greet-broken-judges")["steps"]] == ["passed"]
     ok(project, "sign", "greet", "C", "--note", "a command that ends is what we want")

@@ -55,6 +55,7 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     assert found["tests_broken_1"]["message"].startswith("project tests that passed before the work now fail (run ")
     (loop_id,) = (path.name.partition(".")[0] for path in (project.own / "loops").glob("*.tasks.jsonl"))
     shown = " ".join(project.run("loop", "show", loop_id).stdout.split())
+    assert "Tests checks passed: 1 of 1; failing tests of the project: test_bye run " in shown
     left_out = "changes to setup.cfg were left out: existing tests and other protected files come from the base"
     assert f"{left_out}; with them the tests fail, too" in shown
     assert found["tests_broken_1"]["next"] == "loopwright build greet"
@@ -75,7 +76,8 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     (claim,) = (one for one in status(project)["evidence_chain"] if one["claim"] == "the rest still works")
     assert said in claim["basis"]
     (line,) = status(project)["requirements"]
-    assert "in the whole project, 1 of 1 earlier test still passes" in line["proof"]
+    assert f"of the tests that `{TESTS[:120]}" in line["proof"]
+    assert "` runs, 1 of 1 earlier test still passes" in line["proof"]
     assert project.run("verify").exit_code == 0
 
 
@@ -134,6 +136,10 @@ def test_a_finished_build_is_judged_again_by_a_corrected_test_command(project):
     build(project)
     assert blockers(project, "review") == {}
     assert "the work breaks none of the project's tests" in record(project)
+    changed = f"project.test_command changed after the plan was approved: it was `exit 1`, and is `{UNITTEST}` now"
+    assert changed in ok(project, "approve", "greet", "--from", "build", "--to", "review").stdout
+    assert changed in ok(project, "review", "greet").stdout
+    assert changed in (project.own / "workflows" / "greet" / "review-report.md").read_text()
 
 
 def test_without_a_test_command_the_reports_say_that_nothing_checks_the_rest(project):

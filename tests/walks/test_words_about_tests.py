@@ -98,6 +98,7 @@ def test_deleted_tests_are_named_before_and_after_a_person_signs_for_them(projec
     open_changes = blockers(project, "review")
     assert list(open_changes) == ["changed_test_tests/test_old.py"]
     message = open_changes["changed_test_tests/test_old.py"]["message"]
+    assert "; without that, these tests" in message
     assert "tests/test_old.py" in message
     assert "deleted 3 tests" in message
     assert "these tests of the project fail: tests/test_old.py::test_hi" in message
@@ -108,6 +109,7 @@ def test_deleted_tests_are_named_before_and_after_a_person_signs_for_them(projec
     assert kept in ok(project, "approve", "greet", "--from", "build", "--to", "review").stdout
     assert "1 of 4 earlier tests still pass; 3 tests were deleted" in ok(project, "review", "greet").stdout
     assert kept in shown(project)
+    assert "the work breaks none of the remaining tests of the project (base run " in shown(project)
     report = next((project.own / "workflows" / "greet").glob("review-report.md")).read_text()
     assert kept in report
 
@@ -232,5 +234,6 @@ def test_a_hold_by_design_is_told_once_and_not_as_a_failure(project, loop):
     assert done.stdout.count(why) == 1
     assert "went wrong" not in done.stdout
     assert "given up" not in done.stdout
+    assert "its worker left: the loop is held" in done.stdout
     assert project.run("loop", "show", loop_id).stdout.count(why) == 1
     assert why in project.run("loop", "logs", loop_id).stdout

@@ -197,6 +197,7 @@ class Validation(_Value, frozen=True, kw_only=True):
     without_protected: Tree | None = None  # the work without its protected changes, if the tests ran on it and passed
     with_protected: WholeWork | None = None  # None if no protected file changed
     left_out: LeftOut | None = None  # protected changes without which the tests failed
+    checks: int = 0  # how many of the results, the first ones, are those of checks of a plan; the others are tests
 
     @property
     def failed_tests(self) -> tuple[str, ...]:

@@ -31,10 +31,13 @@ TestProject = Callable[[SplitWork, RanChecks], WorkVerdict | None]
 
 
 class JudgedByChecks(msgspec.Struct, frozen=True, kw_only=True):
-    """What the checks of a plan said: the run that decides, a result for each check, and changes that were left out."""
+    """What the checks of a plan said, the run that decides, and changes that were left out."""
 
     run_id: str
+    # A result for each check, and then each test of the project that fails.
     results: tuple[TestResult, ...]
+    checks: int
+    needs_protected: bool = False
     left_out: LeftOut | None = None
 
 

@@ -112,7 +112,8 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
             return message("{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason))
         case e.ValidationRecorded(validation=validation):
-            tested = message("the tests {validation}", validation=validation_text(validation, catalogue))
+            said = validation_text(validation, catalogue)
+            tested = said if validation.checks else message("the tests {validation}", validation=said)
             left_out = validation.left_out
             return tested if left_out is None else f"{tested}; {catalogue.translate(left_out.sentence)}"
         case e.ActionAbandoned() | e.ErrorNoted():
@@ -193,8 +194,26 @@ _TASK_ENDS = {
 }
 
 
+def _checks_text(validation: Validation, catalogue: Catalogue) -> str:
+    """The result of the checks of a plan, and the tests of the project that fail."""
+    message, results = catalogue.message, validation.results
+    checks, tests = results[: validation.checks], results[validation.checks :]
+    failing, broken = (
+        few(tuple(result.test_name for result in part if result.status == "failed"), catalogue=catalogue)
+        for part in (checks, tests)
+    )
+    facts = {"good": sum(check.status == "passed" for check in checks), "count": len(checks)}
+    said = message("checks passed: {good} of {count}", **facts)
+    if validation.passed and validation.needs_protected:
+        said = message("checks passed only with changes to protected files: {good} of {count}", **facts)
+    said += message("; failing: {failing}", failing=failing) if failing else ""
+    return said + (message("; failing tests of the project: {failing}", failing=broken) if broken else "")
+
+
 def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> str:
     """The result of the tests."""
+    if validation.checks:
+        return _checks_text(validation, catalogue)
     message = catalogue.message
     good = sum(result.status == "passed" for result in validation.results)
     facts = {"good": good, "count": len(validation.results)}

@@ -64,7 +64,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     moved: tuple[str, ...] = ()
     # What the tests change in the state of their processes on the work, and not on the base.
     changed_state: tuple[str, ...] = ()
-    # Test commands of the project that did not run, because no file that they name with `when` changed.
+    # The test commands that ran, and those that did not run, because no file that they name with `when` changed.
+    commands: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.

@@ -48,6 +48,8 @@ class ProjectTests(_Value, frozen=True, kw_only=True):
 
     base_run_id: str
     run_id: str
+    # The commands that ran them. Empty in old journals.
+    command: str = ""
     # Whether any test passed on the base: tests that already fail there prove nothing.
     decides: bool = True
     # Whether the tests came to their end on the base.

@@ -28,6 +28,7 @@ MARKS = {
     TaskStanding.IN_PROGRESS: "▶",
     TaskStanding.UNTESTED: "◐",
     TaskStanding.TESTS_FAIL: "◐",
+    TaskStanding.ONLY_WITH_PROTECTED: "◐",
     TaskStanding.DONE: "✓",
     TaskStanding.FAILED: "✗",
 }

@@ -111,7 +111,7 @@ def _echo_requirements(view: WorkflowView) -> None:
         return
     for line in view.requirements:
         put(f"  {proof_line(line, catalogue())}")
-    for sentence in filter(None, (view.flaky, view.unreached)):
+    for sentence in filter(None, (view.flaky, view.unreached, view.changed_command)):
         echo(f"  ! {sentence}")
     for flag in view.workflow.verification.flags if view.workflow.verification is not None else ():
         echo(f"  ! {flag}")

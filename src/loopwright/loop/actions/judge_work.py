@@ -90,7 +90,8 @@ def judge_split(
     commands, ran = commands_for(context, split.judged_files), ran if ran is not None else RanChecks()
     with WorkAhead[InvertedRun | None](context.cancellation) as ahead:
         first = _first_runs(loop, context, split, commands, ran, ahead)
-        return _judge(_Runs(loop, context, commands, first.base, split, ran, ahead), first, named)
+        judged = _judge(_Runs(loop, context, commands, first.base, split, ran, ahead), first, named)
+    return replace(judged, commands=tuple(command.in_a_shell for command in commands))
 
 
 def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> WorkVerdict:
@@ -228,9 +229,8 @@ class _Runs:
         # The tests of the base that ran there again.
         self._repeated: frozenset[str] = frozenset()
         self._progress = context.progress(loop)
-        # How many expectations there was no time to change.
-        self.untried = 0
-        self.controlled_proof = ControlledProof()
+        # How many expectations there was no time to change, and what else the controls found out.
+        self.untried, self.controlled_proof = 0, ControlledProof()
 
     @property
     def commands_left_out(self) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ def judge_by_checks(loop: Loop, context: WorkerContext, judging: Judging) -> Val
     passed = bool(judged.results) and all(result.status == "passed" for result in judged.results)
     return Validation(
         results=judged.results, passed=passed, last_run_at=stamp(context.clock()), run_id=judged.run_id,
-        left_out=judged.left_out,
+        left_out=judged.left_out, checks=judged.checks, needs_protected=judged.needs_protected,
     )  # fmt: skip
 
 

@@ -123,9 +123,12 @@ class CheckJudging:
         self._record(judged)
         tests = judged.tests
         broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.accepts else ()
+        results = self._check_results(judged)
         return JudgedByChecks(
             run_id=judged.checks.verified.evidence.run_id,
-            results=(*self._check_results(judged), *broken),
+            results=(*results, *broken),
+            checks=len(results),
+            needs_protected=judged.passes_only_with,
             left_out=judged.left_out(frozenset(check.id for check in self._slices.checks if check.hidden)),
         )
 

@@ -84,6 +84,11 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
         """Whether tests of the base pass only with the doubtful changes."""
         return bool(self.checks.doubtful_tests or (self.tests is not None and self.tests.doubtful_tests))
 
+    @property
+    def passes_only_with(self) -> bool:
+        """Whether the checks or the project's tests accept the work only with its protected changes."""
+        return self.checks.passes_only_with or (self.tests is not None and self.tests.passes_only_with)
+
     def left_out(self, hidden: frozenset[str]) -> LeftOut | None:
         """The protected changes without which checks fail, if these fail with them, too. Agents read it."""
         checks, split = self.checks, self.split
@@ -229,6 +234,7 @@ def recorded_tests(tests: WorkVerdict, *, with_protected: bool) -> ProjectTests:
     return ProjectTests(
         base_run_id=tests.base.run_id,
         run_id=run.run_id,
+        command="; ".join(tests.commands),
         decides=verdict.before > 0 or tests.base.passed,
         base_judged=verdict.is_base_judged,
         is_unread=verdict.is_unread,

@@ -37,7 +37,7 @@ from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Opened, Snapshot
-from loopwright.workflow.test_sentences import tests_sentence
+from loopwright.workflow.test_sentences import changed_command_sentence, tests_sentence
 from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
@@ -72,7 +72,11 @@ def review_change(
     risk = risk_of(context, verified, session.work.patch)
     judgment = _judge(session, risk, objections, is_named=bool(request.reviewer))
     rest = tests_sentence(snapshot.workflow, snapshot.facts.gates)
-    found = (*filter(None, [unreached_sentence(verified), flaky_tests_sentence(verified)]), *verified.flags)
+    changed_command = changed_command_sentence(snapshot.workflow, snapshot.facts.gates)
+    found = (
+        *filter(None, [changed_command, unreached_sentence(verified), flaky_tests_sentence(verified)]),
+        *verified.flags,
+    )
     notes = (*judgment.notes, rest, *found, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:
