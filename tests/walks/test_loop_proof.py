@@ -106,6 +106,17 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     assert document["loopwright"]["accepted_by"]
     assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["completed"]
     assert "accepted by" in loops.run("logs", loop_id).stdout
+    by, at = document["loopwright"]["accepted_by"], document["completed_at"]
+    accepted = f"accepted by {by} at {at} [person]: it was good already"
+    shown = loops.run("show", loop_id).stdout
+    assert shown.count("it was good already") == 1
+    assert accepted in shown
+    assert "  not proven by tests: nothing changed: all files are as they were before the work\n" in shown
+    assert "Last errors" not in shown
+    assert "\n      person\n" in shown
+    assert "unproven" not in shown
+    assert accepted in loops.run("list").stdout
+    assert accepted in loops.project.run("status").stdout
 
 
 @pytest.mark.parametrize(

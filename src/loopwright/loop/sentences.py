@@ -53,6 +53,12 @@ def _of_completion(event: e.LoopCompleted, catalogue: Catalogue) -> str:
     )
 
 
+def accepted_text(by: str, at: str, reason: str, catalogue: Catalogue = ENGLISH) -> str:
+    """Who accepted work that nothing proves, when and why, with the grade of the proof."""
+    facts = {"by": by, "at": at, "reason": catalogue.translate(reason)}
+    return catalogue.message("accepted by {by} at {at} [person]: {reason}", **facts)
+
+
 def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PLR0912 -- a case per event
     message = catalogue.message
     match event:
