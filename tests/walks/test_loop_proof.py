@@ -36,6 +36,7 @@ DELETED = "rm test_double.py"
 WEAKENED = "sed -i 's/double(2), 4/double(2), 5/' test_double.py"
 CONFTEST = "echo 'collect_ignore = [\"test_double.py\"]' > conftest.py"
 REFACTORED = "echo 'UNUSED = 1' >> calc.py"
+UNASSERTED = "\n    def test_runs(self):\n        1 / (double(2) == 4)\n"
 ALSO_TESTED = f"{FIXED}; sed 's/2), 4/1), 2/' test_double.py > test_more.py"
 WEAKENED_SCRIPT = "sed -i 's/== 4/> 4/' judges/double.py"
 REWRITES = (
@@ -105,6 +106,17 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     assert document["loopwright"]["accepted_by"]
     assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["completed"]
     assert "accepted by" in loops.run("logs", loop_id).stdout
+    by, at = document["loopwright"]["accepted_by"], document["completed_at"]
+    accepted = f"accepted by {by} at {at} [person]: it was good already"
+    shown = loops.run("show", loop_id).stdout
+    assert shown.count("it was good already") == 1
+    assert accepted in shown
+    assert "  not proven by tests: nothing changed: all files are as they were before the work\n" in shown
+    assert "Last errors" not in shown
+    assert "\n      person\n" in shown
+    assert "unproven" not in shown
+    assert accepted in loops.run("list").stdout
+    assert accepted in loops.project.run("status").stdout
 
 
 @pytest.mark.parametrize(
@@ -604,7 +616,9 @@ def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_
 
 
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
-    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
+    loop_id = calc(
+        DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}; cat >> test_more.py <<'END'\n{UNASSERTED}END"
+    )
     loops.run("start", loop_id, code=14)
     kept = loops.project.run("gc", "--keep", "0", "--json").json()
     assert kept["runs"] == [], "a hold names its runs"
@@ -618,9 +632,13 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
     assert any("only with the work's changes to protected files: test_double.py" in text for text in prompts)
     assert f"`loopwright loop retry {loop_id}`" in loops.run("resume", loop_id, code=1).stderr
     assert "its worker left: the loop is completed" in loops.run("logs", loop_id).stdout
-    assert "passed: 3 of 3" in loops.run("show", loop_id).stdout
+    assert "passed: 4 of 4" in loops.run("show", loop_id).stdout
     assert ": completed, iteration 4 of 10: " in loops.run("show", loop_id).stdout, "no share of work that is over"
-    proof = "2 tests failed before and pass now; 1 of 1 earlier test still passes"
+    proof = (
+        "2 tests failed before and pass now: test_double.py::Tests::test_double, test_more.py::Tests::test_double; "
+        "1 more test has no expectation that could be changed: test_more.py::Tests::test_runs; "
+        "1 of 1 earlier test still passes"
+    )
     assert proof in loops.run("show", loop_id).stdout
     assert loops.shown(loop_id)["loopwright"]["proof"] == proof
     assert proof in (patch_of(loops, loop_id).parent / "summary.md").read_text()

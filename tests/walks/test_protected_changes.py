@@ -75,6 +75,14 @@ def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(pro
         "changed_test_tests/test_hello.py", "sealed_file_changed_Makefile", "sealed_file_changed_more.cfg"
     ]  # fmt: skip
 
+    message = blockers(project, "review")["changed_test_tests/test_hello.py"]["message"]
+    assert "; without the changes to protected files, these tests of the project fail: tests/test_hello.py" in message
+    (loop_id,) = (path.name.partition(".")[0] for path in (project.own / "loops").glob("*.tasks.jsonl"))
+    shown = " ".join(project.run("loop", "show", loop_id).stdout.split())
+    assert "Tests checks passed only with changes to protected files: 1 of 1" in shown
+    assert "worked on, the checks pass only with changes to protected files" in shown
+    assert "✓" not in shown
+
     refused = refusal(project, "sign", "greet", "--protected", "Makefile")
     assert refused["error"] == "protected_part_fails"
     assert "test_greet" in refused["message"]
@@ -93,6 +101,9 @@ def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(pro
     assert not (project.root / "Makefile").exists()
     assert not (project.root / "more.cfg").exists()
     assert status(project)["stage"] == "done"
+    said = ok(project, "status", "greet").stdout
+    assert said.count("the gate to done was passed") == 1
+    assert "is closed" not in said
 
 
 @pytest.mark.parametrize(
@@ -257,7 +268,7 @@ def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
     built(f"{BUILT}; {moves}; {renames}", check=UNITTEST, tests=UNITTEST, files=FILES)
     assert blockers(project, "review") == {}, "no signature is needed"
     proof = status(project)["requirements"][0]["proof"]
-    assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in proof
+    assert "1 test failed before and passes now: tests/test_greeting.py::Tests::test_greet; 1 of 1 earlier" in proof
     deliver(project)
     assert (project.root / "tests" / "test_greeting.py").is_file()
     assert not (project.root / "tests" / "test_hello.py").exists()

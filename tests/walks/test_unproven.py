@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -184,7 +185,10 @@ def test_a_check_may_name_a_test_that_the_work_is_to_write(project, command):
     audit = json.loads((project.own / "workflows" / "greet" / "build-support" / "completion-audit.json").read_text())
     (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
     assert line["grade"] == "tests"
-    assert line["proof"].startswith("1 test failed before and passes now")
+    named = re.compile(r"1 test failed before and passes now: tests\S+::test_bye")
+    assert named.match(line["proof"])
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    assert named.search(ok(project, "review", "greet").stdout)
 
 
 COUNTS = """\

@@ -19,6 +19,8 @@ from loopwright.workflow.listing import STAGES, WorkflowLine, up_to_date
 from loopwright.workspace.layout import Layout
 
 _SHOWN = 20
+# The newest loops whose work a person accepted.
+_ACCEPTED_SHOWN = 3
 
 
 @command_with_examples("""
@@ -68,6 +70,11 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
     lines = [message("loops: {counted}", counted=", ".join(counted))]
     running = [loop for loop in loops if loop.line.status == "running" and loop.has_worker]
     lines += [f"  {loop_line(loop)}" for loop in running[:_SHOWN]]
+    accepted = [loop for loop in loops if loop.line.is_accepted]
+    lines += [f"  {loop_line(loop)}" for loop in accepted[:_ACCEPTED_SHOWN]]
+    if len(accepted) > _ACCEPTED_SHOWN:
+        more = message("… and {count} more: `loopwright loop list`", count=len(accepted) - _ACCEPTED_SHOWN)
+        lines.append(f"  {more}")
     waiting = [loop for loop in loops if way_on(loop) is not None]
     if waiting:
         lines.append(message("waiting for a person:"))

@@ -10,7 +10,7 @@ from loopwright.loop import events as e
 from loopwright.loop.choice import all_done, failed_tasks
 from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.guidance import fails_as_it_is, lifted_by
-from loopwright.loop.model import Action, ErrorLine, Hold, Holder, Loop, Running, TaskKind
+from loopwright.loop.model import Action, Completed, ErrorLine, Hold, Holder, Loop, Running, TaskKind
 from loopwright.loop.proof import CHANGED_TEST, NOTHING_CHANGED, PROTECTED_CHANGES, WAITS_FOR_A_PERSON, Doubt
 
 _NO_CHANGE = Doubt(code=NOTHING_CHANGED, message="nothing changed: all files are as they were before the work")
@@ -69,6 +69,11 @@ def has_known_failures(loop: Loop) -> bool:
     return loop.is_validated and bool(loop.validation.unfixed) and not left and not failed_tasks(loop)
 
 
+def is_accepted(loop: Loop) -> bool:
+    """Whether a person accepted work that nothing proves."""
+    return isinstance(loop.phase, Completed) and loop.phase.accepted_by is not None
+
+
 def accept(loop: Loop, command: c.Accept) -> Verdict:
     """A person accepts the work as it is. Without a reason the accepted doubts are recorded."""
     unproven = _hold_for_proof(loop)
@@ -110,6 +115,12 @@ def _hold_for_proof(loop: Loop) -> Hold | None:
 
 def _is_validated(loop: Loop) -> bool:
     return loop.is_validated and loop.validation.holds and all_done(loop)
+
+
+def accepted_doubts(loop: Loop) -> str:
+    """Why nothing proves the work that a person accepted; empty if the person gave no other reason."""
+    reason, doubts = getattr(loop.phase, "forced", None) or "", _message(doubts_of(loop))
+    return "" if reason.startswith(doubts) else doubts
 
 
 def _message(doubts: tuple[Doubt, ...]) -> str:

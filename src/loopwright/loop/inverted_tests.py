@@ -29,6 +29,7 @@ from loopwright.judging.controls.probe_records import (
 )
 from loopwright.judging.controls.python_probes import probe_python, probes_name
 from loopwright.judging.controls.time_limits import with_time_limit
+from loopwright.judging.proof_sentences import ControlledProof
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, TreeResult
@@ -99,6 +100,9 @@ class InvertedTests(Observer):
         self._before_s = before_s
         self._programs: dict[str, ProgramRounds] = {}
         self._known: dict[str, ControlOutcome] = {}
+        # The tests that passed with a changed expectation, and those in which nothing could be changed.
+        self._passing: set[str] = set()
+        self._unaltered: set[str] = set()
 
     def add(
         self, name: str, command: str, verdict: CommandVerdict, judges: tuple[str, ...], cwd: str = ""
@@ -236,17 +240,31 @@ class InvertedTests(Observer):
             return ControlOutcome.UNALTERED
         if files and verdict.proving and result.tests:
             covered = [test for test in verdict.proving if self._covers(test)]
+            if not self._is_near:
+                self._unaltered |= set(verdict.proving).difference(covered)
             if not covered or (_is_go(files) and not any(test in result.tests for test in covered)):
                 # Without any of their results, Go could not build the changed files.
                 return ControlOutcome.UNALTERED
-            passes = any(result.tests.get(test) == PASSED for test in covered)
+            passing = {test for test in covered if result.tests.get(test) == PASSED}
             if self._is_near:
                 # A probed test of JavaScript fails at its end, whatever its assertions do.
                 assertions = Assertions(result.tests)
-                passes = passes or any(ProbeOutcome.PASSED in assertions.of(test) for test in covered)
+                passing |= {test for test in covered if ProbeOutcome.PASSED in assertions.of(test)}
+            self._passing |= passing
+            passes = bool(passing)
         else:
             passes = result.exited_with_0
         return ControlOutcome.PASSED if passes else ControlOutcome.FAILED
+
+    def controlled(self, tests: tuple[str, ...]) -> ControlledProof:
+        """Which of these tests passed with a changed expectation, and in which nothing could be changed."""
+        vacuous, shown = self._passing.union(self.vacuous), frozenset[str]()
+        for rounds in self._programs.values():
+            shown |= rounds.failing
+        return ControlledProof(
+            vacuous=tuple(test for test in tests if test in vacuous),
+            unaltered=tuple(test for test in tests if test in self._unaltered and test not in vacuous | shown),
+        )
 
     def includes(self, test: str) -> bool:
         """Whether the file of a test was to be inverted."""

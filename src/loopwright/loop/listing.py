@@ -37,6 +37,9 @@ class _Own(msgspec.Struct, frozen=True):
     agent: str = ""
     holds: list[_Hold] = []
     workflow: str | None = None
+    # Who accepted work that nothing proves, and why.
+    accepted_by: str = ""
+    forced: str = ""
     # How well each task is proven: proven, changed or unproven.
     proofs: dict[str, _Proof] = {}
 
@@ -50,7 +53,13 @@ class LoopLine(msgspec.Struct, frozen=True):
     current_iteration: int = 0
     max_iterations: int = 0
     updated_at: str = ""
+    completed_at: str = ""
     loopwright: _Own = _Own()
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether a person accepted work that nothing proves."""
+        return self.status == "completed" and bool(self.loopwright.accepted_by)
 
 
 class _Decision(msgspec.Struct, frozen=True):

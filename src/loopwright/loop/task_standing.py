@@ -20,20 +20,22 @@ class TaskStanding(StrEnum):
     UNTESTED = "worked on, not tested yet"
     TESTS_FAIL = "worked on, the tests fail"
     UNPROVEN = "worked on, not proven"
+    # The checks of a build pass only with changes that a person must sign.
+    ONLY_WITH_PROTECTED = "worked on, the checks pass only with changes to protected files"
     DONE = "completed"
     FAILED = "failed"
 
     @property
     def note(self) -> str:
         """What a person must know although the task is worked on; empty otherwise."""
-        return self.value if self in _WORKED_ON else ""
-
-
-_WORKED_ON = (TaskStanding.UNTESTED, TaskStanding.TESTS_FAIL, TaskStanding.UNPROVEN)
+        is_told = self in (TaskStanding.PENDING, TaskStanding.IN_PROGRESS, TaskStanding.DONE, TaskStanding.FAILED)
+        return "" if is_told else self.value
 
 
 def standing_of(loop: Loop, task: Task) -> TaskStanding:
     """How far the task is, by Loopwright's own tests of the work, or by a person's word."""
+    if task.status == "completed" and loop.validation.checks and loop.validation.needs_protected:
+        return TaskStanding.ONLY_WITH_PROTECTED
     if task.status != "completed" or task.mode == "analysis" or task.id in loop.done_by_people:
         return TaskStanding(task.status)
     if isinstance(loop.phase, Completed) and not awaits_its_build(loop):

@@ -52,7 +52,10 @@ def give_consent(
         require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         standing = opened.standing(evidence=_unverified(context, opened, transition))
-        command = c.Approve(transition=transition, standing=standing, by=by, rationale=rationale, seals=seals)
+        tested_by = context.settings.values.project.command_text if transition is Transition.PLAN_BUILD else None
+        command = c.Approve(
+            transition=transition, standing=standing, by=by, rationale=rationale, seals=seals, test_command=tested_by
+        )
         try:
             effects = opened.apply(command, by)
         except WorkflowRefused as refusal:

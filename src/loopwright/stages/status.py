@@ -34,7 +34,7 @@ from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
 from loopwright.workflow.store import Snapshot
-from loopwright.workflow.test_sentences import tests_sentence
+from loopwright.workflow.test_sentences import changed_command_sentence, tests_sentence
 from loopwright.workflow.verdict import Review
 
 
@@ -84,6 +84,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
     unreached: str = ""
     # A sentence on tests with both results on the base; empty if none is known.
     flaky: str = ""
+    # A sentence if the test command changed after the plan was approved; empty otherwise.
+    changed_command: str = ""
     # The requirements with what proves each; empty before a verification.
     requirements: tuple[AuditLine, ...] = ()
     # The files that the plan lets the work change, if the plan names them, and those that the settings do not allow.
@@ -177,6 +179,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         rest_of_project=tests_sentence(workflow, facts.gates),
         unreached=unreached_sentence(workflow.verification),
         flaky=flaky_tests_sentence(workflow.verification),
+        changed_command=changed_command_sentence(workflow, facts.gates),
         requirements=requirements,
         scope=(*(facts.readable_slices.scope or ()), *facts.readable_slices.scope_wanted),
         scope_wanted=facts.wider_scope,
@@ -267,6 +270,7 @@ def _review(review: Review | None) -> dict[str, Any] | None:
         "reviewer": review.reviewer,
         "requested_by": list(review.requested_by),
         "rationale": review.rationale,
+        "unread": review.unread,
         "target": review.target.value if review.target is not None else None,
     }
 

@@ -134,7 +134,7 @@ class Family(Enum):
     CHANGED_TEST = (
         "changed_test_",
         (
-            "the work {did} the test {path}; without that, {failing}: a person must {look}"
+            "the work {did} the test {path}; {failing}: a person must {look}"
         ),
         'loopwright sign {slug} --protected --note "…"',
     )

@@ -16,7 +16,7 @@ from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.test_sentences import broken_sentence, changed_test_sentence
+from loopwright.workflow.test_sentences import broken_sentence, changed_test_sentence, passes_when
 from loopwright.workflow.verification import PROCESS_STATE, RULES, Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
@@ -121,13 +121,8 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
         if workflow.is_signed(name, check_digest(name, verified)):
             continue
         run = verified.immune_runs.get(name) or verified.checks[name].run_id
-        when = "even when its own tests are made to fail, or the changed functions raise"
-        if name in verified.silenced:
-            when = "only with comments that the work added, and that may silence a linter"
-        if name in verified.moved:
-            when = f"only because the work changed, in the source, what its tests expect ({few(verified.moved[name])})"
         yield blocker(
-            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {run}", when=when,
+            Family.VACUOUS_CHECK, name, name=name, command=f"loopwright verify {run}", when=passes_when(name, verified),
             mend=(
                 "look at what the work does to the check, or correct the check; a person may sign: "
                 f'loopwright sign {workflow.slug} {name} --note "…"'

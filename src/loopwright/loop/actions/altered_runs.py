@@ -17,6 +17,7 @@ from loopwright.judging.controls.probe_records import (
     with_known_names,
 )
 from loopwright.judging.controls.shell import expects_failure
+from loopwright.judging.proof_sentences import ControlledProof, Ignored
 from loopwright.judging.same_tests import new_name, old_name
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade
 from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
@@ -87,8 +88,9 @@ class AlteredRuns:
         self._split = split
         self._base = base
         self._base_s = base.duration_ms / 1000
-        # How many expectations there was no time to change.
+        # How many expectations there was no time to change, and what else the controls found out.
         self.untried = 0
+        self.controlled = ControlledProof()
         # New tests could switch the control of earlier tests off.
         self._earlier_tree = split.without_new_tests or split.verified
 
@@ -207,15 +209,21 @@ class AlteredRuns:
         if seen is not None and tree.tree == self._earlier_tree.tree and seen.tells_about(verdict):
             names = map(str, range(len(self._commands)))
             known = worst([seen.inverted.outcome(name, seen.run.tree_result, verdict) for name in names])
+            self.controlled |= seen.inverted.controlled(verdict.proving)
             if known is ControlOutcome.PASSED:
                 return known
             # A probe stands next to the right expectation, so work that reads its test still finds that.
             return worst([known, self._inverted(tree, verdict, verified, only_near=True)])
         inverted = self._inverted(tree, verdict, verified)
-        if verdict.grade is not Grade.COMMAND or inverted is ControlOutcome.PASSED:
+        if verdict.grade is not Grade.COMMAND:
+            return inverted
+        if inverted is ControlOutcome.PASSED:
+            self.controlled |= ControlledProof(ignores=Ignored.EXPECTATIONS)
             return inverted
         raising = self._raising(tree, verified, can_fail=inverted is ControlOutcome.FAILED)
         text = self._text(tree, verified, inverted, raising)
+        if text is ControlOutcome.PASSED:
+            self.controlled |= ControlledProof(ignores=Ignored.FUNCTIONS)
         return inverted if text is ControlOutcome.UNALTERED else text
 
     def _inverted(
@@ -247,6 +255,7 @@ class AlteredRuns:
             run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=only)
             outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
         self.untried += sum(inverted.untried.values())
+        self.controlled |= inverted.controlled(verdict.proving)
         return worst(outcomes)
 
     def _raising(self, tree: Tree, verified: TestRun, *, can_fail: bool) -> ControlOutcome:

@@ -72,6 +72,7 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
         unfixed=unfixed,
         without_protected=accepted.without_protected if accepted is not None else None,
         with_protected=accepted.with_all if accepted is not None else None,
+        left_out=judged.changes_left_out,
     )
     return validation, judged.decisive.gaps
 
@@ -93,10 +94,13 @@ def judge_by_checks(loop: Loop, context: WorkerContext, judging: Judging) -> Val
         more = MoreOfRun(base_run=base_run, scope=scope)
         return run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", observer, more)
 
-    run_id, results = judging.judge(run, lambda split, ran: _project_tests(loop, context, split, ran))
-    passed = bool(results) and all(result.status == "passed" for result in results)
+    judged = judging.judge(run, lambda split, ran: _project_tests(loop, context, split, ran))
+    passed = bool(judged.results) and all(result.status == "passed" for result in judged.results)
     proofs = tuple(map(_not_decided, tasks_to_prove(loop))) if passed else ()
-    return Validation(results=results, passed=passed, last_run_at=stamp(context.clock()), run_id=run_id, proofs=proofs)
+    return Validation(
+        results=judged.results, passed=passed, last_run_at=stamp(context.clock()), run_id=judged.run_id, proofs=proofs,
+        left_out=judged.left_out, checks=judged.checks, needs_protected=judged.needs_protected,
+    )  # fmt: skip
 
 
 def _not_decided(task_id: str) -> TaskProof:
@@ -124,6 +128,7 @@ def _write_down(loop: Loop, context: WorkerContext, validation: Validation, gaps
     lines += [f"- {validation.proof}"] if validation.proof else []
     lines += [f"- failed: {name}" for name in validation.failed_tests[:50]]
     lines += [f"- missing from the report: {gap}" for gap in gaps]
+    lines += [f"- {validation.left_out.sentence}"] if validation.left_out is not None else []
     lines += [f"- not proven: {doubt.message}" for doubt in validation.doubts]
     lines += [f"- {note}" for note in validation.notes]
     add_to_page(context.progress(loop), "validate", context.tools().redactor.clean("\n".join(lines)))

@@ -14,6 +14,7 @@ import msgspec
 from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.controls.shell import expects_failure
+from loopwright.judging.proof_sentences import ControlledProof, Ignored, together
 from loopwright.judging.same_tests import old_name
 from loopwright.judging.scope import WorkScope
 from loopwright.judging.verdict import PASSED, CommandVerdict, Grade
@@ -72,6 +73,8 @@ class AlteredCheck(msgspec.Struct, frozen=True):
     run_id: str = ""
     # Expectations that the work changed, by values of the source, each with its test.
     moved: tuple[str, ...] = ()
+    # Which of its tests can't fail, or why the whole check can't.
+    controlled: ControlledProof = ControlledProof()
 
     @property
     def proves_nothing(self) -> bool:
@@ -84,13 +87,22 @@ class AlteredCheck(msgspec.Struct, frozen=True):
             return f"{name} passes only because you changed, in the source, what its tests expect: {few(self.moved)}"
         if self.outcome is ControlOutcome.SILENCED:
             return f"{name} passes only with comments that you added: correct the code instead"
-        return f"{name} passes also when its own tests are made to fail, or your changed functions raise"
+        if self.controlled.vacuous:
+            tests = few(self.controlled.vacuous)
+            return f"{name} passes also when the expectations of its tests are changed: {tests}"
+        if self.controlled.ignores is Ignored.FUNCTIONS:
+            return f"{name} passes also when your changed functions raise"
+        return f"{name} passes also when its own expectations are changed"
+
+
+NOT_ALTERED = AlteredCheck(ControlOutcome.UNALTERED)
 
 
 def worst_of(checks: Collection[AlteredCheck]) -> AlteredCheck:
-    """The outcome that counts, with its run."""
+    """The outcome that counts, with its run, and what all controls found out."""
     outcome = worst([check.outcome for check in checks])
-    return next(check for check in checks if check.outcome is outcome)
+    found = next(check for check in checks if check.outcome is outcome)
+    return msgspec.structs.replace(found, controlled=together(check.controlled for check in checks))
 
 
 class AlteredChecks:
@@ -111,6 +123,7 @@ class AlteredChecks:
         self._cancellation = cancellation
         # The run with the last outcome of each check.
         self._inverted_runs: dict[str, str] = {}
+        self._controlled: dict[str, ControlledProof] = {}
         self._raising_run = ""
         # The checks with expectations for which there was no time.
         self._untried: frozenset[str] = frozenset()
@@ -123,15 +136,29 @@ class AlteredChecks:
         worst_found = {
             check.id: worst_of(
                 (
-                    AlteredCheck(inverted[check.id], self._inverted_runs.get(check.id, "")),
-                    altered.get(check.id, AlteredCheck(ControlOutcome.UNALTERED)),
+                    self._by_expectations(check, inverted[check.id]),
+                    self._by_functions(altered.get(check.id, NOT_ALTERED)),
                 )
             )
             for check in self._checks
         }
         # A check with expectations that were not tried has not shown that it can fail.
         untried = {name for name in self._untried if worst_found[name].outcome is ControlOutcome.FAILED}
-        return worst_found | {name: AlteredCheck(ControlOutcome.UNALTERED) for name in untried}
+        return worst_found | {
+            name: AlteredCheck(ControlOutcome.UNALTERED, controlled=worst_found[name].controlled) for name in untried
+        }
+
+    def _by_expectations(self, check: Check, outcome: ControlOutcome) -> AlteredCheck:
+        controlled = self._controlled.get(check.id, ControlledProof())
+        if outcome is ControlOutcome.PASSED and not controlled.vacuous:
+            controlled |= ControlledProof(ignores=Ignored.EXPECTATIONS)
+        return AlteredCheck(outcome, self._inverted_runs.get(check.id, ""), controlled=controlled)
+
+    @staticmethod
+    def _by_functions(check: AlteredCheck) -> AlteredCheck:
+        if check.outcome is not ControlOutcome.PASSED:
+            return check
+        return msgspec.structs.replace(check, controlled=ControlledProof(ignores=Ignored.FUNCTIONS))
 
     def with_moved(self, outcomes: Mapping[str, AlteredCheck], split: SplitWork) -> dict[str, AlteredCheck]:
         """The outcomes with the expectations that the work moved. Hidden tests are left out: the base lacks them."""
@@ -194,6 +221,7 @@ class AlteredChecks:
             for name in again:
                 outcomes[name] = inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name])
         self._untried = frozenset(inverted.untried)
+        self._controlled = {name: inverted.controlled(judged.verdicts[name].proving) for name in commands}
         return outcomes
 
     def _raising(self, inverted: Mapping[str, ControlOutcome]) -> dict[str, ControlOutcome]:
@@ -253,7 +281,7 @@ class AlteredChecks:
 
         outcomes = {}
         for check in silent:
-            before = raising.get(check.id, AlteredCheck(ControlOutcome.UNALTERED))
+            before = raising.get(check.id, NOT_ALTERED)
             # Without a result of raising functions there are none.
             can_be_static = check.id not in raising and inverted[check.id] is ControlOutcome.UNALTERED
             outcome = outcome_of_text(partial(passes, check), text, raising=before.outcome, can_be_static=can_be_static)

@@ -13,6 +13,7 @@ from loopwright.agents.shown_file import ShownFile, write_shown
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path, replace_without_sync
+from loopwright.loop.left_out_changes import left_out_part
 from loopwright.loop.model import Loop, Running, Task, TaskKind
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
@@ -52,6 +53,7 @@ class SliceBriefing:
         shown = [f"`{check.command}`" for check in self._checks if not check.hidden]
         hidden = sum(check.hidden for check in self._checks)
         last = next((error.message for error in reversed(self._loop.errors)), "")
+        told = (self._findings(book), last and _last_failure(book, last), left_out_part(self._loop, book))
         return book.prompt(
             "builder_slice",
             task=f"{piece.id} {piece.title}: {piece.behavior}" if piece is not None else self._task.description,
@@ -60,7 +62,7 @@ class SliceBriefing:
             or book.part("a_person"),
             judges=", ".join(sorted(self._seals)[:10]) or book.part("no_judges"),
             manifest=f"$LOOPWRIGHT_MAILBOX/context/{MANIFEST}",
-            blocker="".join(f"{part}\n" for part in (self._findings(book), last and _last_failure(book, last)) if part),
+            blocker="".join(f"{part}\n" for part in told if part),
         )
 
     def _findings(self, book: Book) -> str:

@@ -11,6 +11,7 @@ from loopwright.errors import Interrupted
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import REPEATS, without
 from loopwright.judging.process_state import confirmed
+from loopwright.judging.proof_sentences import Ignored
 from loopwright.judging.protected_verdict import needs_changed_tests
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
@@ -29,7 +30,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import raising_files, unreached
 from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
-from loopwright.loop.port import RunSteps, TestProject
+from loopwright.loop.port import JudgedByChecks, RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, control_trees, split_work
@@ -58,6 +59,7 @@ from loopwright.stages.building.judged import (
     recorded_checks,
     recorded_protected,
     recorded_tests,
+    vacuous_tests,
     verdicts_of,
     with_changes,
     with_names,
@@ -114,7 +116,7 @@ class CheckJudging:
         self._ran = RanChecks(self._plain_checks())
         self._runs = JudgingRuns(context.store, slug)
 
-    def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
+    def judge(self, run: RunSteps, test_project: TestProject) -> JudgedByChecks:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
         judged = self._judged(run, test_project)
         if judged.needs_doubtful:
@@ -122,7 +124,14 @@ class CheckJudging:
         self._record(judged)
         tests = judged.tests
         broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.accepts else ()
-        return judged.checks.verified.evidence.run_id, (*self._check_results(judged), *broken)
+        results = self._check_results(judged)
+        return JudgedByChecks(
+            run_id=judged.checks.verified.evidence.run_id,
+            results=(*results, *broken),
+            checks=len(results),
+            needs_protected=judged.passes_only_with,
+            left_out=judged.left_out(frozenset(check.id for check in self._slices.checks if check.hidden)),
+        )
 
     def _judged(self, run: RunSteps, test_project: TestProject, *, sign_doubtful: bool = False) -> JudgedWork:
         split = self._split(sign_doubtful=sign_doubtful)
@@ -386,15 +395,19 @@ class CheckJudging:
             tree=base.tree if base is not None else "",
             patch_sha256=split.verified.patch_sha256 if split is not None else "",
             files=split.allowed_files if split is not None else (),
-            checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts),
+            checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts, altered),
             judges=work.judges,
             immune=tuple(work.immune),
             immune_runs=work.immune,
+            vacuous_tests=vacuous_tests(altered, self._slices.checks),
+            ignoring_functions=tuple(
+                name for name, check in altered.items() if check.controlled.ignores is Ignored.FUNCTIONS
+            ),
             silenced=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.SILENCED),
             moved={name: check.moved for name, check in altered.items() if check.moved},
             unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),
             tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
-            protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
+            protected=recorded_protected(work, self._slices.checks),
             flaky=work.flaky(frozenset(check.id for check in self._slices.checks if check.hidden)),
             flags=work.flags,
             changed_state=work.changed_state,

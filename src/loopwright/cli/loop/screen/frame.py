@@ -13,7 +13,7 @@ from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import status_of
-from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
+from loopwright.loop.sentences import accepted_text, beside_the_work, hold_text, task_text, validation_text
 from loopwright.loop.task_standing import (
     TaskStanding,
     awaits_its_build,
@@ -164,6 +164,8 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
             ]
         case Completed(forced=None):
             notes = [(message("completed"), "green")]
+        case Completed(accepted_by=str(by), at=at, forced=forced):
+            notes = [(accepted_text(by, at, forced or "", catalogue()), "green")]
         case Completed(forced=forced):
             notes = [(message("closed as done by a person: {forced}", forced=forced), "green")]
         case Created() | Running():
