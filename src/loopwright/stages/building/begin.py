@@ -19,6 +19,7 @@ from loopwright.loop.taking_over import open_tasks_for
 from loopwright.stages.agent_choice import require_agent
 from loopwright.stages.building.controls import control_on_base
 from loopwright.stages.building.lanes import BuildLanes
+from loopwright.stages.building.sent_back import sent_back
 from loopwright.stages.context import Context, Tell, ignore_progress, loops_of, workflows_of
 from loopwright.stages.loop_control import (
     LoopRequest,
@@ -58,8 +59,9 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     max_iterations: int = 10
     deslop: bool = True
-    # Whether the iterations are added to those of a loop that used up its own, or are a total.
-    gives_more: bool = True
+    # Whether a person typed the command: the iterations are added to those that are used up, and work that waits for
+    # the decision of a person goes back to the agent. An autopilot gives a total, and decides nothing.
+    by_person: bool = True
 
 
 def begin_build(
@@ -91,8 +93,9 @@ def begin_build(
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
             _copy_answers(context, workflow, loop_id)
-            _going_on(context, workflow, loop_id, request, unfinished, tell)
-            if not unfinished and families & _BY_JUDGING:
+            task = sent_back(blockers) if request.by_person else ""
+            _going_on(context, workflow, loop_id, request, unfinished, task, tell)
+            if not unfinished and not task and families & _BY_JUDGING:
                 _judge_again(context, loop_id, request, tell)
         elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
             loop_id = _rework(context, workflow, request, tell)
@@ -181,9 +184,10 @@ def _going_on(
     loop_id: str,
     request: BuildRequest,
     unfinished: set[Family | None],
+    sent_back_for: str,
     tell: Tell,
 ) -> None:
-    """Continue a loop that has ended, if more building can remove a blocker."""
+    """Continue a loop that has ended, if more building can remove a blocker, or a person sends the work back."""
     if has_worker(context, loop_id):
         return
     with loops_of(context).changing(loop_id) as opened:
@@ -193,7 +197,7 @@ def _going_on(
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
         lift_holds(context, loop_id)  # a person who types `build` wants the loop to continue
         return
-    if not unfinished or not isinstance(loop.phase, Completed | Failed):
+    if not (unfinished or sent_back_for) or not isinstance(loop.phase, Completed | Failed):
         return
     if isinstance(loop.phase, Completed) and unfinished == {Family.LANE_INCOMPLETE}:
         with loops_of(context).changing(loop_id) as opened:
@@ -202,9 +206,9 @@ def _going_on(
         BuildLanes(context, workflow.slug).take_up(workflow, loop)
         return
     slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
-    start = loop.iteration + 1 if request.gives_more else slices
+    start = loop.iteration + 1 if request.by_person else slices
     # The tasks of a completed loop are done; the plan that was approved since asks for more.
-    task = "What the plan asks for now" if isinstance(loop.phase, Completed) else ""
+    task = (sent_back_for or "What the plan asks for now") if isinstance(loop.phase, Completed) else ""
     rejected = workflow.approval(Key.REVIEW)
     if Family.APPROVAL_REJECTED in unfinished and isinstance(rejected, Rejected):
         task = f"{rejected.by} rejected the build: {rejected.reason}"
