@@ -78,6 +78,7 @@ TABLE = (
     (e.TaskBudgetSet(budget=Budget(usd=1.0)), ALL),
     (e.TaskBudgetSet(budget=Budget(usd=1.0), task_id="T-9"), ""),
     (e.ModeSet(mode="interactive"), ALL),
+    (e.AgentSet(agent="codex"), ALL),
     (e.TaskAdded(task=NEW), ALL),
     (c.AddTasks(tasks=(NEW,)), ALL),
     (e.TaskEdited(task=TASK), ""),

@@ -70,6 +70,7 @@ SENTENCES = [
      "claude could not continue (rate_limited until 2026-01-02): codex took over as builder"),
     (e.DecisionAsked(decision=Decision(id="D-1", question="which?", asked_at=NOW)), "an agent asks D-1: which?"),
     (e.DecisionAnswered(decision_id="D-1", answer="this", by="ann"), "ann answers D-1: this"),
+    (e.AgentSet(agent="codex"), "codex does the open tasks from now on"),
     (e.ModeSet(mode="auto"), "the rules choose what is next"),
     (e.ModeSet(mode="interactive"), "a person chooses what is next"),
     (e.TaskAdded(task=TASK, before="T-2"), "task T-1 is added before T-2: write it"),

@@ -36,6 +36,10 @@ def build(project, *arguments, code=0):
     return done
 
 
+def loop_of(project):
+    return json.loads(next((project.own / "loops").glob("*.json")).read_text())
+
+
 def audit(project):
     folder = project.own / "workflows" / "greet" / "build-support"
     return json.loads((folder / "completion-audit.json").read_text())
@@ -84,12 +88,21 @@ def test_a_build_that_never_passes_names_the_failing_checks(project):
 
 
 def test_a_failed_build_continues_if_the_command_is_repeated(project):
-    approved(project, [CLAIMS, CLAIMS, BUILDS])
-    build(project, code=11)
+    approved(project, [BUILDS] * 5)
+    lazy = "scripted:.loopwright/lazy.yaml"
+    project.write(".loopwright/lazy.yaml", json.dumps({"turns": [CLAIMS] * 9}))
+    assert project.run("build", "greet", "--agent", lazy).exit_code == 11
     assert status(project)["recommended_next_action"] == "loopwright build greet"
-    build(project)
+    assert project.run("build", "greet").exit_code == 11, "no agent is named: the agent of the tasks goes on"
+    before = loop_of(project)
+    assert "there is no agent 'typo'" in project.run("build", "greet", "--agent", "typo").stderr
+    assert loop_of(project) == before, "a mistyped name costs no iteration"
+    done = build(project)
+    assert "scripted takes over the build" in done.stdout
     assert blockers(project, "review") == {}
     assert "completed" in build(project).stdout, "and a build that is through says so"
+    tools = {task["id"]: task["tool"] for task in loop_of(project)["skill_state"]["develop"]["tasks"]}
+    assert (tools["VS-1"], tools["F-1"], list(tools.values())[-1]) == (lazy, lazy, "scripted")
 
 
 def test_a_plan_that_asks_for_more_after_the_build_is_built_on(project):

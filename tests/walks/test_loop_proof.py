@@ -92,6 +92,10 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     done = loops.run("start", loop_id, code=14)
     assert f"loopwright loop accept {loop_id}" in done.stdout
     assert held(loops, loop_id)["code"] == "nothing_changed"
+    (waiting,) = loops.project.ask("next")["loops"]
+    ways = [f"logs {loop_id} --agent", f"resume {loop_id}", f"accept {loop_id}"]
+    assert [choice["command"] for choice in waiting["choices"]] == [f"loopwright loop {way}" for way in ways]
+    assert waiting["next"] == waiting["choices"][0]["command"]
     assert not patch_of(loops, loop_id).exists(), "an empty patch is never offered"
     loops.run("watch", loop_id, "--no-follow", code=14)
     assert "completed" not in loops.run("resume", loop_id, code=14).stdout, "the agent may go on, and changes nothing"
@@ -661,7 +665,15 @@ def test_protected_changes_are_left_out_if_the_tests_pass_without_them(loops, ca
     loop_id = calc(f"{FIXED}; {CONFTEST}", test_command=PYTEST)
     done = loops.run("start", loop_id, code=14)
     assert f"loopwright loop accept {loop_id} --without-protected" in done.stdout
-    assert "conftest.py" in patch_of(loops, loop_id).read_text()
+    said = loops.project.run("next").stdout
+    ways = [f"loopwright loop {way} {loop_id}" for way in ("diff", "resume", "accept")]
+    assert sorted(ways, key=said.index) == ways
+    assert f"→ `{ways[0]}`: shows what the work changed" in said
+    assert f"`{ways[-1]}`:" not in said, "the tests fail with the protected changes"
+    assert loops.run("diff", loop_id).stdout == patch_of(loops, loop_id).read_text()
+    assert re.findall(r"^diff --git a/(\S+)", loops.run("diff", loop_id, "conftest.py").stdout, re.MULTILINE) == [
+        "conftest.py"
+    ]
     refused = loops.run("accept", loop_id, code=1).stderr
     assert "the tests fail on the work" in refused
     assert "--without-protected" in refused
@@ -711,7 +723,7 @@ def test_protected_changes_that_the_tests_need_are_not_left_out(loops, calc):
     before = patch_of(loops, loop_id).read_bytes()
     refused = loops.run("accept", loop_id, "--without-protected", code=1).stderr
     assert "on which the tests pass without its protected changes" in refused
-    assert f"loopwright loop accept {loop_id} --reason" in refused
+    assert refused.index(f"`loopwright loop resume {loop_id}`") < refused.index(f"`loopwright loop accept {loop_id}`")
     assert patch_of(loops, loop_id).read_bytes() == before
     held(loops, loop_id)
     loops.run("accept", loop_id)

@@ -82,9 +82,20 @@ def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(pro
     assert "Tests checks passed only with changes to protected files: 1 of 1" in shown
     assert "worked on, the checks pass only with changes to protected files" in shown
     assert "✓" not in shown
+    (waiting,) = project.ask("next")["workflows"]
+    ways = ["loop diff greet Makefile more.cfg tests/test_hello.py", "build greet", "sign greet --without-protected"]
+    assert [choice["command"] for choice in waiting["choices"]] == [
+        f"loopwright {way}" for way in (*ways, "sign greet --protected")
+    ]
+    shows = "compare the old version with the new one (`loopwright loop diff greet tests/test_hello.py`)"
+    assert shows in blockers(project, "review")["changed_test_tests/test_hello.py"]["message"]
+    shown = ok(project, "loop", "diff", "greet", "tests/test_hello.py").stdout
+    old, new = (line for line in shown.splitlines() if line[:2] in ("- ", "+ "))
+    assert (old.endswith("== 'hi'"), new.endswith("== 'hello Ann'")) == (True, True)
 
     refused = refusal(project, "sign", "greet", "--protected", "Makefile")
     assert refused["error"] == "protected_part_fails"
+    assert refused["next"] == "loopwright loop diff greet", "never a signature on everything"
     assert "test_greet" in refused["message"]
     assert refusal(project, "sign", "greet", "--protected", "other/**")["error"] == "nothing_to_sign"
     assert len(blockers(project, "review")) == 3, "nothing was signed"
@@ -152,10 +163,23 @@ def test_the_last_decision_about_protected_changes_is_delivered(project, built, 
     assert (project.root / "more.cfg").exists() is (last == KEPT)
 
 
+def test_work_that_a_person_sends_back_is_built_again(project):
+    undoes = {"role": "builder", "run": "rm Makefile"}
+    prepare(
+        project, [planner(), {"role": "builder", "run": f"{BUILT}; echo all: > Makefile"}, undoes], settings=SETTINGS
+    )
+    project.at("built")
+    assert list(blockers(project, "review")) == ["sealed_file_changed_Makefile"]
+    ok(project, "build", "greet")
+    assert blockers(project, "review") == {}
+    (loop,) = (project.own / "loops").glob("*.ndjson")
+    assert "A person sent the work back: leave Makefile as it was" in loop.read_text()
+
+
 def test_changes_with_which_the_checks_fail_can_only_be_left_out(project, built):
     built(f"{BUILT}; echo 'raise SystemExit(1)' > check.py", check="python3 check.py", files=[CALLS])
-    way = blockers(project, "review")["sealed_file_changed_check.py"]["next"]
-    assert "--without-protected" in way
+    ways = [choice["command"] for choice in blockers(project, "review")["sealed_file_changed_check.py"]["choices"]]
+    assert ways[-1] == "loopwright sign greet --without-protected"
     refused = refusal(project, "sign", "greet", "--protected")
     assert refused["error"] == "protected_part_fails"
     ok(project, "sign", "greet", "--without-protected", "--note", "not needed")

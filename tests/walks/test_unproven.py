@@ -32,16 +32,19 @@ from loopwright.workspace.layout import Flavour, Layout
 PASSES_ANYWAY = {**SLICE, "checks": [{"id": "C", "command": "true", "regression": True}]}
 
 
-def build(project, run):
-    prepare(project, [planner(slices=[PASSES_ANYWAY]), {"role": "builder", "run": run}])
+def build(project, *runs):
+    prepare(project, [planner(slices=[PASSES_ANYWAY]), *({"role": "builder", "run": run} for run in runs)])
     project.at("approved")
     project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
 
 
 def test_an_empty_patch_opens_no_gate(project):
-    build(project, "true")
+    build(project, "true", BUILT)
     assert "nothing_changed" in blockers(project, "review")
     assert refusal(project, "approve", "greet", "--from", "build", "--to", "review")["error"]
+    assert status(project)["recommended_next_action"] == "loopwright build greet"
+    ok(project, "build", "greet")
+    assert list(blockers(project, "review")) == ["unproven_requirement_REQ-1"], "the agent was asked again"
 
 
 def test_a_requirement_whose_check_passed_before_is_unproven_until_a_person_signs(project):

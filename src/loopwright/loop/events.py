@@ -110,6 +110,12 @@ class ModeSet(_Event, frozen=True, kw_only=True, tag="mode.set"):
     mode: Mode
 
 
+class AgentSet(_Event, frozen=True, kw_only=True, tag="agent.set"):
+    """A person named another agent: it takes over the open tasks, and gets all tasks that follow."""
+
+    agent: str
+
+
 class TaskBudgetSet(_Event, frozen=True, kw_only=True, tag="task.budget_set"):
     """The budget of a task changed; without an id, the budget of every task without its own limit."""
 
@@ -322,5 +328,5 @@ Event = (
     | ActionStarted | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept
     | WorkDropped | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | ProgressNoted | TurnBegun
     | CostCounted | DecisionAsked | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
-    | IterationTaken | LoopRestored | AgentChanged | BuildJudged
+    | IterationTaken | LoopRestored | AgentChanged | BuildJudged | AgentSet
 )  # fmt: skip

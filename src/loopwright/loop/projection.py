@@ -6,6 +6,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from loopwright.loop.guidance import choices_of
 from loopwright.loop.model import (
     Action,
     Budget,
@@ -155,6 +156,7 @@ def _own(loop: Loop) -> Document:
         }
     if loop.validation.proof:
         own["proof"] = loop.validation.proof
+    own |= _choices(loop)
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:
@@ -164,6 +166,12 @@ def _own(loop: Loop) -> Document:
     if loop.validation.run_id:
         own["run_id"] = loop.validation.run_id
     return own
+
+
+def _choices(loop: Loop) -> Document:
+    """What a person can do about work that waits; without such work no key."""
+    choices = choices_of(loop)
+    return {"choices": [msgspec.to_builtins(choice) for choice in choices]} if choices else {}
 
 
 def _amounts(amounts: Budget | Spent) -> Document:

@@ -40,6 +40,7 @@ from loopwright.loop.model import (
     Task,
 )
 from loopwright.loop.projection import status_of
+from loopwright.loop.taking_over import open_tasks_for
 
 __all__ = ["Accepted", "Blocker", "Refused", "decide", "evolve", "next_action"]
 
@@ -136,6 +137,8 @@ def _limits(loop: Loop, proposal: c.Proposal) -> Verdict:
             return _no_task(loop, task_id)
         case e.BudgetSet() | e.TaskBudgetSet():
             return Accepted((proposal,))
+        case e.AgentSet(agent=agent):
+            return Accepted((proposal,) if agent != loop.agent or open_tasks_for(loop, agent) else ())
         case e.ModeSet(mode=mode):
             return Accepted((*_choice_lifted(loop), proposal) if mode != loop.mode else ())
         case _:

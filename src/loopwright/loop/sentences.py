@@ -74,6 +74,8 @@ def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PL
         case e.ModeSet(mode=mode):
             rules = message("the rules choose what is next")
             return rules if mode == "auto" else message("a person chooses what is next")
+        case e.AgentSet(agent=agent):
+            return message("{agent} does the open tasks from now on", agent=agent)
         case e.TaskAdded(task=task, before=before):
             where = message(" before {before}", before=before) if before else ""
             facts = {"id": task.id, "where": where, "description": task_text(task, catalogue)}

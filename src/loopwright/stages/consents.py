@@ -201,7 +201,7 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
         raise WorkflowRefused(
             "protected_part_fails",
             "the checks fail with the changes to protected files; nothing was signed",
-            next_command=f'loopwright sign {opened.workflow.slug} --without-protected --note "…"',
+            next_command=f"loopwright sign {opened.workflow.slug} --without-protected",
         )
     if protected is not None and what in (PROTECTED, WITHOUT_PROTECTED):
         return what, protected.digest

@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 
 from loopwright.wording.catalogue import few
+from loopwright.wording.choices import Choice
 from loopwright.workflow.audit import check_digest
 from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.choices import before_approval
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import (
     FORWARD,
@@ -49,6 +51,21 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
     return () if transition.is_rollback else standing.readiness.before(transition.target)
 
 
+def next_choices(workflow: Workflow, standing: Standing) -> tuple[Choice, ...]:
+    """The commands that come next: one, or those among which a person chooses, in an honest order."""
+    command = next_command(workflow, standing)
+    blockers = what_blocks(workflow, standing)
+    choices = blockers[0].choices if blockers else _before_approval(workflow, standing)
+    # An open question comes before everything else.
+    return choices if choices and choices[0].command == command else (Choice(command),)
+
+
+def _before_approval(workflow: Workflow, standing: Standing) -> tuple[Choice, ...]:
+    if next_transition(workflow) is not Transition.BUILD_REVIEW:
+        return ()
+    return before_approval(workflow.slug, standing.for_a_person.review)
+
+
 def next_command(workflow: Workflow, standing: Standing) -> str:
     """The exact command that comes next."""
     slug = workflow.slug
@@ -73,6 +90,8 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     if is_consented and transition.target is not Stage.DONE and not why_void(approval, standing):
         stage = transition.target.value
         return f"loopwright {stage} {slug}"
+    if choices := _before_approval(workflow, standing):
+        return choices[0].command
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
 
 

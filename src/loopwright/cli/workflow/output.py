@@ -50,7 +50,8 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
             echo(f"  {view.rest_of_project}")
     if view.weak_isolation:
         echo(f"  ! {view.weak_isolation}")
-    echo(f"  → {view.next}", fg="green")
+    for choice in view.choices:
+        echo(f"  → {choice.sentence}", fg="green")
 
 
 def _echo_path(stage: Stage) -> None:
