@@ -75,9 +75,9 @@ def test_an_agent_never_reads_what_a_hidden_check_is_called(project, build, work
     assert any("hidden check 1" in text for text in said), "it may know that there is one"
     seen = [json.loads(json.loads(text)) for text in said if '\\"steps\\"' in text]
     assert any(step["id"] == "V" and step["commands"] for run in seen for step in run["steps"]), "other steps stay"
-    assert all(
-        not step["commands"] and not step.get("tests") for run in seen for step in run["steps"] if step["id"] != "V"
-    )
+    others = [step for run in seen for step in run["steps"] if step["id"] not in ("V", "tests")]
+    assert others
+    assert all(not step["commands"] and not step.get("tests") for step in others)
     # People see everything.
     runs = [path.name for path in (project.own / "runs").iterdir()]
     assert any("VS-1-ZOE" in (project.own / "runs" / name / "evidence.json").read_text() for name in runs)

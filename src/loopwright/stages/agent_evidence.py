@@ -56,18 +56,27 @@ def _names_in(evidence: Evidence, names: dict[str, str]) -> dict[str, str]:
     found = dict(names)
     for step in evidence.steps:
         if step.id in names:
-            texts = (*(command.command.text for command in step.commands), *(test.id.text for test in step.tests))
-            found |= dict.fromkeys((step.action.text, *texts), names[step.id])
+            tests = (test.id.text for test in step.tests)
+            found |= dict.fromkeys((step.action.text, *_commands(step), *tests), names[step.id])
     return found
 
 
 def _hidden_steps(context: Context, evidence: Evidence) -> dict[str, str]:
     """The steps of hidden checks, each with the name that agents may know."""
-    shown = _shown_checks(context, evidence)
+    shown, view = _shown_checks(context, evidence), agent_view(context)
     if shown is None:
         return {}
-    hidden = [step for step in evidence.steps_of_plan if step.id not in shown and not _is_of_project(step)]
+
+    def is_shown(step: StepRecord) -> bool:
+        # Older versions ran hidden checks that need no file as tests of the project.
+        return step.id in shown or (_is_of_project(step) and not any(map(view.names_a_check, _commands(step))))
+
+    hidden = [step for step in evidence.steps_of_plan if not is_shown(step)]
     return {step.id: hidden_name(number) for number, step in enumerate(hidden, 1)}
+
+
+def _commands(step: StepRecord) -> list[str]:
+    return [command.command.text for command in step.commands]
 
 
 def _is_of_project(step: StepRecord) -> bool:

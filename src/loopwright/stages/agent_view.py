@@ -55,6 +55,10 @@ class AgentView:
             case _:
                 return value
 
+    def names_a_check(self, text: str) -> bool:
+        """Whether the text has a name that is masked."""
+        return self.masked(text) != text
+
     def but(self, names: Mapping[str, str]) -> AgentView:
         """The view that masks these names, too."""
         return AgentView({**self._names, **names})
