@@ -22,19 +22,28 @@ _LOOKS = {
 
 def broken_sentence(tests: ProjectTests) -> str:
     """Which project tests fail now, earlier and new ones, and which can no longer fail."""
-    at = len(tests.names) - min(tests.weakened, len(tests.names))
-    added, weakened = frozenset(tests.added), few(tests.names[at:], tests.weakened)
-    earlier = tuple(name for name in tests.names[:at] if name not in added)
-    failing = few(earlier, tests.broken - tests.weakened - len(added)) if earlier else ""
+    names, weakened_names = _failing_and_weakened(tests)
+    new = max(tests.failing_new, len(tests.added))
+    earlier = tuple(name for name in names if name not in frozenset(tests.added))
+    failing = few(earlier, tests.broken - tests.weakened - new) if earlier else ""
+    added, weakened = few(tests.added, new), few(weakened_names, tests.weakened)
     parts = (
         f"project tests that passed before the work now fail (run {tests.run_id}): {failing}" if failing else "",
-        f"new tests of the work fail (run {tests.run_id}): {few(tests.added)}" if added else "",
+        f"new tests of the work fail (run {tests.run_id}): {added}" if added else "",
         "project tests have an assertion that could fail before the work, and now is not reached or also holds with a "
         f"changed expectation (run {tests.run_id}): {weakened}"
         if weakened
         else "",
     )
     return "; ".join(filter(None, parts))
+
+
+def _failing_and_weakened(tests: ProjectTests) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if tests.weakened_names:
+        return tests.names, tests.weakened_names
+    # An old journal has them in one list.
+    at = len(tests.names) - min(tests.weakened, len(tests.names))
+    return tests.names[:at], tests.names[at:]
 
 
 def tests_sentence(workflow: Workflow, gates: Gates) -> str:
@@ -115,7 +124,10 @@ def _failing_without(verified: Verification) -> str:
     if failed:
         return f"these checks fail: {few(failed)}"
     tests = verified.tests
-    return f"these tests of the project fail: {few(tests.names, tests.broken)}" if tests is not None else "checks fail"
+    if tests is None:
+        return "checks fail"
+    names = few((*tests.names, *tests.weakened_names), tests.broken)
+    return f"these tests of the project fail: {names}"
 
 
 def unproven_sentence(ids: str, runs: Iterable[CheckRun], failed_before: bool) -> str:

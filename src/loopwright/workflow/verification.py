@@ -56,13 +56,16 @@ class ProjectTests(_Value, frozen=True, kw_only=True):
     base_judged: bool = True
     # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
     is_unread: bool = False
-    # The number of tests that passed on the base and fail now, or can no longer fail, and the first names of both.
+    # The number of tests that passed on the base and fail now, of failing new ones, and of those that can no longer
+    # fail; and the first names of those that fail.
     broken: int = 0
     names: tuple[str, ...] = ()
-    # Those among these names that are new tests of the work.
+    # Those among these names that are new tests of the work, and how many these are; 0 in old journals.
     added: tuple[str, ...] = ()
-    # How many of them, the last ones, can no longer fail.
+    failing_new: int = 0
+    # How many can no longer fail, and their first names. In old journals these are the last ones among `names`.
     weakened: int = 0
+    weakened_names: tuple[str, ...] = ()
     # How many tests passed before the work, and how many of them pass now.
     before: int = 0
     kept: int = 0
