@@ -156,14 +156,14 @@ def _lines(path: Path) -> int:
 def rows(source: Source) -> Iterator[tuple[str, str, str]]:
     """The name, the figure and the limit of each measurement."""
     verbs, chain, double = source.below("verbs"), source.longest_chain(), source.double_names()
-    yield "files in src", f"{len(source.files)}", "665"
-    yield "lines in src", f"{source.lines:,}", "89,500"
+    yield "files in src", f"{len(source.files)}", "700"
+    yield "lines in src", f"{source.lines:,}", "94,000"
     yield "files in verbs", f"{len(verbs)}", "55"
     yield "lines in verbs", f"{sum(map(_lines, verbs)):,}", "4,500"
-    yield "longest import chain", f"{len(chain) - 1}", "23"
+    yield "longest import chain", f"{len(chain) - 1}", "24"
     yield "public class names defined twice", f"{len(double)}", "15"
     for command, modules in source.walks().items():
-        limit = "183" if command == "build" else ""
+        limit = "192" if command == "build" else ""
         yield f"types to follow `{command}`", f"{len(source.types_in(modules))}", limit
 
 

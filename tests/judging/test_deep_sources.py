@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.changed_tests import changed_tests, renamed_tests_of
+from loopwright.judging.changed_tests import ChangedTestFile, changed_tests
 from loopwright.judging.controls.called_expectations import in_command
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.python_probes import probe_python
@@ -12,9 +12,10 @@ from loopwright.judging.controls.raising import raise_in_changed
 from loopwright.judging.controls.restoring import restore_code
 from loopwright.judging.controls.static_text import unrunnable
 from loopwright.judging.controls.watched_values import watch
+from loopwright.judging.defined_tests.moved import Moves
+from loopwright.judging.defined_tests.read import read_tests
 from loopwright.judging.flags import flags
 from loopwright.judging.inline_tests import lost_test_code
-from loopwright.judging.same_tests import renamed_tests
 from loopwright.judging.verdict import TreeResult
 from loopwright.judging.warning_signs.parts_of_tests import changed_parts_of_tests
 
@@ -35,9 +36,8 @@ def other(text: bytes) -> bytes:
 
 
 READERS = {
-    "changed tests": lambda text: changed_tests("t.py", text, other(text), TREE, TREE),
-    "names in a changed file": lambda text: renamed_tests_of("t.py", text, text.replace(b"_a", b"_b")),
-    "names": lambda text: renamed_tests("t.py", text, text.replace(b"_a", b"_b")),
+    "changed tests": lambda text: changed_tests(ChangedTestFile("t.py", text, other(text)), TREE, TREE, Moves()),
+    "tests of a file": lambda text: read_tests("t.py", text),
     "inverted": lambda text: invert("t.py", text, salt="any"),
     "near": lambda text: invert("t.py", text, salt="any", is_near=True),
     "probes": lambda text: probe_python("t.py", text, salt="any"),

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY, STOPPING
 
+from loopwright.kernel import process
 from loopwright.kernel.process import Ended, Ending, Lockdown
 from loopwright.plan.model import CommandPasses, Declared, ExitCodeIs, FileExists, StdoutContains, Step
 from loopwright.runner import run_step as module
@@ -238,7 +239,7 @@ def test_the_time_of_a_step_is_for_all_its_commands_without_their_pauses(context
     launch = Launch(("bash",), context.place.repo, {}, wrapped=True, lockdown=Lockdown.KEYS)
     monkeypatch.setattr(context.isolation, "launch", lambda *_, **__: launch)
     monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module.process, "stream", stream)
+    monkeypatch.setattr(process, "stream", stream)
     record = run_step(replace(context, limits=RunLimits(8.0, 1, 1 << 20)), step("a", "b", "c", timeout_s=10.0))
     assert (given, record.duration_s) == ([10.0, 8.0, 2.0], 14.0)
     assert [command.duration_s for command in record.commands] == [6.123] * 3

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from tests.runner.conftest import KEY
 
+from loopwright.kernel import process
 from loopwright.kernel.process import Command, Ended, Ending, Freezer, Lockdown
 from loopwright.runner import turn_sandbox as module
 from loopwright.runner.request import Environment
@@ -154,7 +155,7 @@ def test_the_two_outputs_of_a_program_are_masked_separately(start, monkeypatch, 
     isolation, sandbox = start.turn_sandbox.sandbox.isolation, start.turn_sandbox.sandbox
     launch = Launch(("bash",), sandbox.place.repo, {"TMPDIR": "/tmp"}, wrapped=True, lockdown=Lockdown.KEYS)
     monkeypatch.setattr(isolation, "launch", lambda *_, **__: launch)
-    monkeypatch.setattr(module.process, "stream", stream)
+    monkeypatch.setattr(process, "stream", stream)
     ran = start("unused", on_line=reader)
     assert (ran.exit_code, ran.timed_out, ran.duration_s) == (7, True, 1.5)
     assert all(part in start.log.read_text() for part in (KEY[:9], KEY[9:])), "the parts are of two texts"

@@ -142,7 +142,7 @@ def _without(document: _Tree, free: tuple[tuple[str, ...], ...], is_plain: IsCom
         if below and not deeper and ("@",) not in below:
             continue
         rest = _addresses(value) if ("@",) in below else _without(value, deeper, is_plain) if deeper else value
-        # An empty list of dependencies is as good as none, before the work and after it.
+        # An empty list of dependencies counts as absent, before the work and after it.
         if rest or (rest == value and not below):
             kept[key] = rest
     return kept

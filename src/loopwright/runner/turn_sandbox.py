@@ -83,13 +83,7 @@ def run_in_turn_sandbox(
     redaction.
     """
     sandbox = turn_sandbox.sandbox
-    reports = new_reports_folder(sandbox)
-
-    def launch() -> Launch:
-        isolated = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
-        # The same variables as in a run of tests: code must not be able to tell the agent's sandbox from the judge's.
-        return replace(isolated, env={**isolated.env, **variables_inside(reports, isolated.env)})
-
+    launch = partial(_launch, sandbox, new_reports_folder(sandbox), argv, env, network=network)
     output = LogFile(log, turn_sandbox.log_bytes)
     streams = (turn_sandbox.redactor.stream("agent"), turn_sandbox.redactor.stream("agent"))
 
@@ -116,6 +110,12 @@ def run_in_turn_sandbox(
     finally:
         output.close()
     return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s, _last_line(log))
+
+
+def _launch(sandbox: Sandbox, reports: Path, argv: tuple[str, ...], env: Mapping[str, str], *, network: bool) -> Launch:
+    """The isolated program, with the same variables as in a run of tests: code must not tell an agent from a judge."""
+    isolated = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
+    return replace(isolated, env={**isolated.env, **variables_inside(reports, isolated.env)})
 
 
 class Lines:

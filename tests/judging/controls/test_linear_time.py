@@ -6,9 +6,10 @@ import ast
 
 import pytest
 
-from loopwright.judging.changed_tests import renamed_tests_of
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.watched_values import watch
+from loopwright.judging.defined_tests.moved import TestFileChange, moves_of
+from loopwright.judging.defined_tests.read import read_tests
 
 SALT = "ab12"
 
@@ -56,6 +57,11 @@ def renamed_file(count: int, name: str) -> bytes:
     return "".join(f"def test_{name}_{n}():\n    assert f({n}, '{name}') == {n}\n" for n in range(count)).encode()
 
 
+def moves(count: int) -> dict[str, str]:
+    sides = (read_tests("t.py", renamed_file(count, name)) for name in "ab")
+    return moves_of([TestFileChange("t.py", *sides)]).same
+
+
 def test_each_body_is_read_once_to_find_renamed_tests(monkeypatch):
     dumped = []
     dump = ast.dump
@@ -65,9 +71,9 @@ def test_each_body_is_read_once_to_find_renamed_tests(monkeypatch):
         return dump(node)
 
     monkeypatch.setattr(ast, "dump", counting)
-    assert renamed_tests_of("t.py", renamed_file(20, "a"), renamed_file(20, "b")) == {}
+    assert moves(20) == {}
     few = len(dumped)
-    assert renamed_tests_of("t.py", renamed_file(40, "a"), renamed_file(40, "b")) == {}
+    assert moves(40) == {}
     assert len(dumped) - few <= 2.2 * few
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.judging.runners.table import ALL, FALLBACKS
-from loopwright.judging.runners.trials import Choice, Trial, choose
+from loopwright.judging.runners.trials import ReporterChoice, Trial, choose
 
 NO_NODE = FALLBACKS | {"node-test"}
 DIED = "TypeError: --test-reporter-destination must match"
@@ -66,4 +66,4 @@ def test_the_base_settles_the_reporters(command, expected, runs):
 
 
 def test_the_first_run_has_every_reporter_but_the_fallbacks():
-    assert choose(()) == Choice(FALLBACKS, is_settled=False)
+    assert choose(()) == ReporterChoice(FALLBACKS, is_settled=False)
