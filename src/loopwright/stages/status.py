@@ -270,6 +270,7 @@ def _review(review: Review | None) -> dict[str, Any] | None:
         "reviewer": review.reviewer,
         "requested_by": list(review.requested_by),
         "rationale": review.rationale,
+        "unread": review.unread,
         "target": review.target.value if review.target is not None else None,
     }
 

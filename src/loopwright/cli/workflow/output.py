@@ -14,7 +14,7 @@ from loopwright.verbs.project_files import unlisted_folders
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.audit import proof_line
 from loopwright.workflow.stage import Stage
-from loopwright.workflow.verdict import request_sentence
+from loopwright.workflow.verdict import request_sentence, unread_sentence
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
@@ -111,8 +111,9 @@ def _echo_requirements(view: WorkflowView) -> None:
         return
     for line in view.requirements:
         put(f"  {proof_line(line, catalogue())}")
-    for sentence in filter(None, (view.flaky, view.unreached, view.changed_command)):
-        echo(f"  ! {sentence}")
+    unread = "" if view.workflow.stage is Stage.BUILD else unread_sentence(view.workflow.review)
+    for sentence in filter(None, (view.flaky, view.unreached, view.changed_command, unread)):
+        put(f"  ! {translate(sentence)}")
     for flag in view.workflow.verification.flags if view.workflow.verification is not None else ():
         echo(f"  ! {flag}")
 

@@ -148,13 +148,15 @@ def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection
         notes = (floor, f"reviewed by {reviewer}")
         return Judgment(by=reviewer, notes=notes, code=code, is_by_person=True, risk=above)
     if not risk.needs_review and not full and not is_named:
-        return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",))
+        unread = f"risk floor {score} is below {least}"
+        return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",), unread=unread)
     if objections:
-        return Judgment(by=TOOL, notes=(f"no reviewer was asked because of mechanical objections; {floor}",))
+        unasked = f"no reviewer was asked because of mechanical objections; {floor}"
+        return Judgment(by=TOOL, notes=(unasked,), unread="Loopwright's own checks object to the work")
     if not request.reviewer:
         why = f"{floor}: the change needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
-        return Judgment(by=TOOL, notes=("no reviewer is set",), unasked=True)
+        return Judgment(by=TOOL, notes=("no reviewer is set",), unasked=True, unread="no reviewer is set")
     code, smell = ask_reviewers(session, risk)
     for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
         if failed:
