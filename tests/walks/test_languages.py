@@ -127,7 +127,13 @@ def test_a_change_passes_all_stages_in_chinese(project, environment, settings):
     said = "\n".join(done.stdout + done.stderr for done in seen)
     assert left_in_english(said) == []
     assert state(project)["archive_status"] == "archived", said
-    for words in ("未决的问题：1 个（A-1", "plan->build 还没有批准", "第 1 轮：计划者在工作", "测试失败", "已完成"):
+    for words in (
+        "未决的问题：1 个（A-1",
+        "plan->build 还没有批准",
+        "第 1 轮：计划者在工作",
+        "通过的检查：0/1",
+        "已完成",
+    ):
         assert words in said
     assert "你的工作目录中被改动的文件：1 个；没有提交任何东西" in said
     assert "没有 'nonsense' 这个命令" in said

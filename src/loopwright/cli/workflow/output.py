@@ -114,7 +114,7 @@ def _echo_requirements(view: WorkflowView) -> None:
         put(f"  {proof_line(line, catalogue())}")
     unread = "" if view.workflow.stage is Stage.BUILD else unread_sentence(view.workflow.review)
     for sentence in filter(None, (view.flaky, view.unreached, view.changed_command, unread)):
-        echo(f"  ! {sentence}")
+        echo(f"  ! {translate(sentence)}")
     for flag in view.workflow.verification.flags if view.workflow.verification is not None else ():
         echo(f"  ! {flag}")
 
