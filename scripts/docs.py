@@ -59,6 +59,7 @@ def pages() -> dict[Path, str]:
     titles = {
         "ambiguity": "Ambiguity score of a spec",
         "blockers": "Blockers of a workflow",
+        "codes": "Codes of loops, workflows and agents",
         "errors": "Error codes",
         "exit-codes": "Exit codes",
         "isolation": "Isolation levels",

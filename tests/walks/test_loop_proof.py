@@ -92,6 +92,7 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     done = loops.run("start", loop_id, code=14)
     assert f"loopwright loop accept {loop_id}" in done.stdout
     assert held(loops, loop_id)["code"] == "nothing_changed"
+    assert "\n  nothing_changed\n" in done.stdout
     (waiting,) = loops.project.ask("next")["loops"]
     ways = [f"logs {loop_id} --agent", f"resume {loop_id}", f"accept {loop_id}"]
     assert [choice["command"] for choice in waiting["choices"]] == [f"loopwright loop {way}" for way in ways]

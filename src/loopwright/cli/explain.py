@@ -14,18 +14,19 @@ from loopwright.verbs.explain import TOPICS, explain
 @command_with_examples("""
   loopwright explain needs          what a failed step needs, found in its log
   loopwright explain SECRET_LEAK    one error code
+  loopwright explain vacuous_tests  one code of a loop, a build or an agent
   loopwright explain settings       every key, its default and what it means
 """)
 @click.argument("topic", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(topic: str | None, as_json: bool) -> None:
-    """Explain a topic, an error code or a secret rule. Without TOPIC, list the topics."""
+    """Explain a topic, a code or a secret rule. Without TOPIC, list the topics."""
     if topic is None:
-        echo_json(list(TOPICS)) if as_json else echo(f"topics: {', '.join(TOPICS)}; or any error code or rule id")
+        echo_json(list(TOPICS)) if as_json else echo(f"topics: {', '.join(TOPICS)}; or any code or rule id")
         return
     rows = explain(topic)
     if not rows:
-        raise WrongUsage(f"'{topic}' is not a topic, an error code or a rule id", hint="topics: " + ", ".join(TOPICS))
+        raise WrongUsage(f"'{topic}' is not a topic, a code or a rule id", hint="topics: " + ", ".join(TOPICS))
     if as_json:
         echo_json(rows)
         return

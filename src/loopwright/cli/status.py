@@ -80,7 +80,8 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
         lines.append(message("waiting for a person:"))
     for loop in waiting[:_SHOWN]:
         lines.append(f"  {loop_line(loop)}")
-        lines += [f"      {neutralised(translate(hold.message))}" for hold in loop.line.loopwright.holds]
+        holds = loop.line.loopwright.holds
+        lines += [f"      {neutralised(translate(hold.message))}  {neutralised(hold.code)}" for hold in holds]
         lines += [f"      → {translate(choice.sentence)}" for choice in ways_on(loop)]
     if len(waiting) > _SHOWN:
         more = message("… and {count} more: `loopwright loop list`", count=len(waiting) - _SHOWN)

@@ -104,6 +104,12 @@ def _nothing_to_leave_out(loop: Loop, unproven: Hold) -> Verdict:
     return refused("nothing_to_leave_out", message, lifted_by(unproven, loop))
 
 
+def codes_of(loop: Loop, hold: Hold) -> tuple[str, ...]:
+    """The code of each reason for a hold: work can be doubtful for several."""
+    doubts = doubts_of(loop) if hold.holder is Holder.PROOF else ()
+    return tuple(dict.fromkeys((hold.code, *(doubt.code for doubt in doubts))))
+
+
 def is_unproven(loop: Loop) -> bool:
     """Whether the loop waits for a person to accept its work."""
     return _hold_for_proof(loop) is not None

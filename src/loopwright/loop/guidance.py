@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import assert_never
 
 from loopwright.agents.port import Reason, Remedy, reasons_for
 from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
-from loopwright.loop.proof import NOTHING_CHANGED
-from loopwright.wording.choices import Choice
+from loopwright.loop.projection import choices_of
+from loopwright.loop.proof import needs_a_part_left_out
 
 
 def fails_as_it_is(loop: Loop) -> bool:
     """Whether the tests accept the work only without its protected changes."""
-    whole = loop.validation.with_protected
-    return whole is not None and not whole.passed and loop.validation.without_protected is not None
+    validation = loop.validation
+    return needs_a_part_left_out(validation.with_protected, can_leave_out=validation.without_protected is not None)
 
 
 def broke_down(hold: Hold) -> bool:
@@ -48,7 +47,7 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
         case Holder.PROOF:
-            return "; ".join(choice.sentence for choice in _about_the_work(hold, loop))
+            return "; ".join(choice.sentence for choice in choices_of(loop))
         case Holder.QUOTA:
             when = (
                 "a worker continues then by itself" if hold.until is not None else "when the agent is available again"
@@ -63,34 +62,10 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             assert_never(hold.holder)
 
 
-def _about_the_work(hold: Hold, loop: Loop) -> Iterator[Choice]:
-    """What a person can do about work that nothing proves: look, send it back, leave a part out, take it."""
-    name = loop.loop_id
-    back = Choice(f"loopwright loop resume {name}", "sends the work back; the agent learns why and continues")
-    if hold.code == NOTHING_CHANGED:
-        yield Choice(f"loopwright loop logs {name} --agent", "shows what the agent printed")
-        yield back
-        yield Choice(f"loopwright loop accept {name}", "completes the loop without a change, in your name")
-        return
-    yield Choice(f"loopwright loop diff {name}", "shows what the work changed")
-    yield back
-    if loop.validation.without_protected is not None:
-        without = f"loopwright loop accept {name} --without-protected"
-        yield Choice(without, "takes the work without its changes to protected files")
-    if not fails_as_it_is(loop):
-        yield Choice(f"loopwright loop accept {name}", "takes the work as it is, in your name")
-
-
-def choices_of(loop: Loop) -> tuple[Choice, ...]:
-    """What a person can do about work that nothing proves, in an honest order; empty if no work waits for that."""
-    holds = (hold for hold in loop.holds if hold.holder is Holder.PROOF)
-    return tuple(choice for hold in holds for choice in _about_the_work(hold, loop))
-
-
 def _hints(hold: Hold, loop: Loop) -> tuple[str, ...]:
     """Each choice about the work has a line of its own."""
     if hold.holder is Holder.PROOF:
-        return tuple(choice.sentence for choice in _about_the_work(hold, loop))
+        return tuple(choice.sentence for choice in choices_of(loop))
     return (lifted_by(hold, loop),)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import is_held
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 from loopwright.workspace.layout import Layout
 
 # The order in which a person wants to see them.
@@ -44,7 +44,7 @@ class _Own(msgspec.Struct, frozen=True):
     # How well each task is proven: proven, changed or unproven.
     proofs: dict[str, _Proof] = {}
     # What a person can do about work that nothing proves.
-    choices: list[Choice] = []
+    choices: list[PersonChoice] = []
 
 
 class LoopLine(msgspec.Struct, frozen=True):
@@ -141,10 +141,10 @@ def way_on(loop: Summary) -> str | None:
             return None
 
 
-def ways_on(loop: Summary) -> list[Choice]:
+def ways_on(loop: Summary) -> list[PersonChoice]:
     """The commands among which a person chooses: the first is the next command. Empty if none is needed."""
     command = way_on(loop)
     choices = loop.line.loopwright.choices
     if command is None:
         return []
-    return choices if choices and command == choices[0].command else [Choice(command)]
+    return choices if choices and command == choices[0].command else [PersonChoice(command)]

@@ -6,7 +6,6 @@ from typing import Any, assert_never
 
 import msgspec
 
-from loopwright.loop.guidance import choices_of
 from loopwright.loop.model import (
     Action,
     Budget,
@@ -14,12 +13,15 @@ from loopwright.loop.model import (
     Created,
     Failed,
     Held,
+    Holder,
     Loop,
     Running,
     Spent,
     Task,
 )
+from loopwright.loop.proof import choices_about
 from loopwright.loop.task_standing import awaits_its_build, done_tasks, status_in_file
+from loopwright.wording.choices import PersonChoice
 
 SCHEMA_VERSION = 1
 OWN_KEY = "loopwright"
@@ -168,8 +170,17 @@ def _own(loop: Loop) -> Document:
     return own
 
 
+def choices_of(loop: Loop) -> tuple[PersonChoice, ...]:
+    """What a person can do about work that nothing proves, in an honest order; empty if no work waits for that."""
+    whole, can_leave_out = loop.validation.with_protected, loop.validation.without_protected is not None
+    codes = (hold.code for hold in loop.holds if hold.holder is Holder.PROOF)
+    return tuple(
+        choice for code in codes for choice in choices_about(loop.loop_id, code, whole, can_leave_out=can_leave_out)
+    )
+
+
 def _choices(loop: Loop) -> Document:
-    """What a person can do about work that waits; without such work no key."""
+    """The same in the state file; without such work no key."""
     choices = choices_of(loop)
     return {"choices": [msgspec.to_builtins(choice) for choice in choices]} if choices else {}
 

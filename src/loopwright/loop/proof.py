@@ -1,13 +1,15 @@
-"""What the tests say about the proof of a loop's work: reasons for doubt, and a grade for each task. Values only."""
+"""What the tests say about a loop's work: doubts, a grade for each task, and what a person can do. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 import msgspec
 
 from loopwright.judging.reports.model import TestResult
 from loopwright.wording.catalogue import few
+from loopwright.wording.choices import PersonChoice
 
 # The codes of doubts about protected changes; the code of a changed test ends with its path.
 PROTECTED_CHANGES, CHANGED_TEST = "protected_changes", "changed_test_"
@@ -72,3 +74,25 @@ class WholeWork(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     run_id: str
     passed: bool
     results: tuple[TestResult, ...] = ()
+
+
+def needs_a_part_left_out(whole: WholeWork | None, *, can_leave_out: bool) -> bool:
+    """Whether the tests accept the work only without its protected changes."""
+    return whole is not None and not whole.passed and can_leave_out
+
+
+def choices_about(loop_id: str, code: str, whole: WholeWork | None, *, can_leave_out: bool) -> Iterator[PersonChoice]:
+    """What a person can do about work that nothing proves: look, send it back, leave a part out, take it."""
+    back = PersonChoice(f"loopwright loop resume {loop_id}", "sends the work back; the agent learns why and continues")
+    if code == NOTHING_CHANGED:
+        yield PersonChoice(f"loopwright loop logs {loop_id} --agent", "shows what the agent printed")
+        yield back
+        yield PersonChoice(f"loopwright loop accept {loop_id}", "completes the loop without a change, in your name")
+        return
+    yield PersonChoice(f"loopwright loop diff {loop_id}", "shows what the work changed")
+    yield back
+    if can_leave_out:
+        without = f"loopwright loop accept {loop_id} --without-protected"
+        yield PersonChoice(without, "takes the work without its changes to protected files")
+    if not needs_a_part_left_out(whole, can_leave_out=can_leave_out):
+        yield PersonChoice(f"loopwright loop accept {loop_id}", "takes the work as it is, in your name")

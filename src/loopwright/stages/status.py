@@ -16,7 +16,7 @@ from loopwright.loop.model import Held, Loop, Spent
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import finish
 from loopwright.stages.spending import loops_for, spent_on, takeovers_of
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 from loopwright.workflow.advice import (
     EvidenceClaim,
     authorizations,
@@ -69,7 +69,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
     chain: tuple[EvidenceClaim, ...]
     blockers: tuple[Blocker, ...]
     # The commands among which a person chooses; the first comes next.
-    choices: tuple[Choice, ...]
+    choices: tuple[PersonChoice, ...]
     stage_status: str
     # The cost of agents, as far as they reported it, and the number of requirements that are proven or signed.
     usd: float
@@ -201,14 +201,16 @@ def _weak_isolation(context: Context) -> str:
     return "sandbox.allow_weak is set: while you watch, agents may work although they could reach your session"
 
 
-def _choices(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> tuple[Choice, ...]:
+def _choices(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> tuple[PersonChoice, ...]:
     """The next commands. A build that a process drives is watched or resumed, not started again."""
     at = workflow.at
     loop = next((loop for loop in loops if isinstance(at, Building) and loop.loop_id == at.loop_id), None)
     has_question = any(decision.answer is None for decision in workflow.decisions)
     if loop is not None and not loop.is_over and not has_question and is_held(context.layout.loop_worker(loop.loop_id)):
         is_paused = isinstance(loop.phase, Held)
-        return (Choice(f"loopwright loop resume {loop.loop_id}" if is_paused else way_on(loop, has_worker=True)[0]),)
+        return (
+            PersonChoice(f"loopwright loop resume {loop.loop_id}" if is_paused else way_on(loop, has_worker=True)[0]),
+        )
     return next_choices(workflow, standing)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loopwright.agents.port import Reason
 from loopwright.analysis.registration_table import preregistered_rows
 from loopwright.exit_codes import MEANINGS, exit_code_of
 from loopwright.redaction.build import SHIPPED_RULES
@@ -11,6 +12,7 @@ from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.reflection.rule_sets import RULE_SETS
 from loopwright.reflection.rule_table import rule_rows
 from loopwright.runner.latest import OTHERWISE, TABLE
+from loopwright.verbs.explained_codes import EXPLAINED, explained
 from loopwright.workflow.blockers import Family, family_of
 from loopwright.workflow.clarity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workspace.settings import agent_help_of, help_of
@@ -42,6 +44,8 @@ _ERRORS = (
     ("EVIDENCE_MISMATCH", "files differ from the recorded evidence", "do not rely on them; find the cause"),
     ("NOT_REPRODUCED", "a rerun had another result", "look for unpinned versions"),
     ("LOOP_REFUSED", "the loop cannot do that now", "use a command that the message lists"),
+    ("WORKFLOW_REFUSED", "the workflow cannot do that now", "use the command that the message names"),
+    ("WORKFLOW_CONFLICT", "the workflow changed in the meantime", "look again, then decide"),
     ("LOOP_CONFLICT", "the loop changed in the meantime", "look again, then decide"),
     ("UNKNOWN_LOOP", "there is no such loop", "loopwright loop list"),
     ("UNKNOWN_REFLECTION", "there is no such reflection", "loopwright reflect list"),
@@ -116,13 +120,13 @@ def _ambiguity() -> Table:
 
 
 def _blocker(family: Family) -> dict[str, str]:
-    code = f"{family.code}…" if family.code.endswith("_") else family.code
-    return {"code": code, "says": family.message, "next": family.next}
+    return {"code": _shown(family.code), "says": family.message, "next": family.next}
 
 
 TOPICS: dict[str, Callable[[], Table]] = {
     "ambiguity": _ambiguity,
     "blockers": lambda: [_blocker(family) for family in Family],
+    "codes": lambda: [{"code": _shown(row.code), "means": row.means, "then": row.then} for row in EXPLAINED],
     "errors": lambda: ERROR_TABLE,
     "exit-codes": lambda: _EXIT_CODES,
     "isolation": lambda: _ISOLATION,
@@ -134,11 +138,74 @@ TOPICS: dict[str, Callable[[], Table]] = {
 }
 
 
+# What stands for the facts of a blocker in its explanation, in words. A family may say it better.
+_FACTS = {
+    "slug": "SLUG", "name": "NAME", "item": "A-1", "first": "A-1", "items": "A-1", "count": "NUMBER", "path": "FILE",
+    "file": "FILE", "what": "NAME", "run": "RUN", "base_run": "RUN", "spec": "SPEC", "folder": "FOLDER",
+    "domain": "DOMAIN", "lane": "LANE", "pattern": "FILE", "origin": "STAGE", "target": "STAGE", "stage": "STAGE",
+    "transition": "this step", "by": "a person", "most": "NUMBER", "rounds": "NUMBER", "score": "NUMBER",
+    "threshold": "NUMBER", "state": "missing or not valid", "status": "not approved", "verdict": "not approved",
+    "question": "QUESTION", "requirement": "its sentence", "did": "changed", "look": "compare the two versions",
+    "diff": "loopwright loop diff SLUG FILE", "way": "loopwright status SLUG", "claim": "a part",
+    "failing": "checks or tests fail", "objects": "the folder of kept versions", "command": "its command",
+}  # fmt: skip
+_OF_FAMILY = {
+    Family.VACUOUS_CHECK: {
+        "when": "before the work, or whatever its tests expect",
+    },
+    Family.REVIEW_STATUS: {"why": "the review is missing, or no longer about this work"},
+    Family.SEALED_FILE_CHANGED: {"did": "changed the protected or flagged file"},
+    Family.APPROVAL_VOID: {"why": "what was approved has changed"},
+    Family.TESTS_BROKEN: {"failing": "project tests that passed before the work fail now", "what": "project-tests"},
+    Family.TESTS_UNREAD: {"what": "project-tests"},
+    Family.PROCESS_STATE_CHANGED: {"what": "process-state"},
+}
+_SIGNED = (
+    "look with `loopwright loop diff SLUG`; `loopwright build SLUG` sends the work back, `loopwright sign` takes it"
+)
+_APPROVED = "look with `loopwright loop diff SLUG`, then approve the step or build again"
+_THEN = {
+    Family.CHANGED_TEST: _SIGNED, Family.SEALED_FILE_CHANGED: _SIGNED, Family.PROCESS_STATE_CHANGED: _SIGNED,
+    Family.UNPROVEN_REQUIREMENT: _SIGNED, Family.VACUOUS_CHECK: _SIGNED,
+    Family.FLAGGED: _APPROVED, Family.UNALTERED_PROOF: _APPROVED,
+}  # fmt: skip
+_REST = "see the message"
+_REASONS = frozenset(reason.value for reason in Reason)
+
+
+class _SampleFacts(dict[str, str]):
+    """The words for the facts of a blocker. For any other fact, the message of the blocker has the details."""
+
+    def __missing__(self, fact: str) -> str:
+        return _REST
+
+
+def _plain_row(family: Family) -> dict[str, str]:
+    """A blocker in plain words, and what to do about it."""
+    facts = _SampleFacts({**_FACTS, **_OF_FAMILY.get(family, {})})
+    then = _THEN.get(family) or family.next.format_map(facts)
+    return {"code": _shown(family.code), "means": family.message.format_map(facts), "then": then}
+
+
+def _rows_of_code(code: str) -> Table:
+    """The rows of a code of a loop, a workflow or an agent. The same code may belong to a loop and to a build."""
+    family, rows = family_of(code) or family_of(f"{code}_"), explained(code)
+    if family is not None:
+        # Of two that begin with the same word, the longer one is meant.
+        rows = tuple(row for row in rows if len(row.code) >= len(family.code) or row.code in _REASONS)
+        if any(row.code == code != family.code for row in rows):
+            family = None
+    blockers = [_plain_row(family)] if family is not None else []
+    return [*blockers, *({"code": _shown(row.code), "means": row.means, "then": row.then} for row in rows)]
+
+
+def _shown(code: str) -> str:
+    return f"{code}…" if code.endswith("_") else code
+
+
 def explain(topic: str) -> Table:
-    """The table of a topic, or the row of an error code, a blocker or a secret rule."""
+    """The table of a topic, or the rows of a code or a secret rule."""
     if topic in TOPICS:
         return TOPICS[topic]()
-    rows = [row for row in ERROR_TABLE if row["code"] == topic.upper().replace("-", "_")]
-    if not rows and (family := family_of(topic)) is not None:
-        return [_blocker(family)]
-    return rows or [row for row in _secrets() if row["rule"] == topic]
+    rows = [row for row in ERROR_TABLE if row["code"].upper() == topic.upper().replace("-", "_")]
+    return rows or _rows_of_code(topic) or [row for row in _secrets() if row["rule"] == topic]

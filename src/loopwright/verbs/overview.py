@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.loop.listing import STATUSES, Summary, way_on, ways_on
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 from loopwright.workflow.listing import STAGES, WorkflowLine
 
 
@@ -21,7 +21,7 @@ def with_what_runs(workflows: list[WorkflowLine], loops: list[Summary]) -> list[
         if loop.has_worker and loop.line.loopwright.workflow is not None
     }
     return [
-        replace(workflow, recommended_next_action=driven[workflow.slug], choices=[Choice(driven[workflow.slug])])
+        replace(workflow, recommended_next_action=driven[workflow.slug], choices=[PersonChoice(driven[workflow.slug])])
         if workflow.slug in driven and workflow.current_stage == "build" and workflow.pending_user_decision is None
         else workflow
         for workflow in workflows
@@ -62,7 +62,7 @@ class WaitingLoop(msgspec.Struct, frozen=True):
     loop_id: str
     title: str
     next: str
-    choices: list[Choice]
+    choices: list[PersonChoice]
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Choice(msgspec.Struct, frozen=True):
+class PersonChoice(msgspec.Struct, frozen=True):
     """A command that works when typed, and what it does in half a line; empty if the command says it."""
 
     command: str

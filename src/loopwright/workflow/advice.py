@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from loopwright.wording.catalogue import few
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 from loopwright.workflow.audit import check_digest
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.choices import before_approval
@@ -51,16 +51,16 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
     return () if transition.is_rollback else standing.readiness.before(transition.target)
 
 
-def next_choices(workflow: Workflow, standing: Standing) -> tuple[Choice, ...]:
+def next_choices(workflow: Workflow, standing: Standing) -> tuple[PersonChoice, ...]:
     """The commands that come next: one, or those among which a person chooses, in an honest order."""
     command = next_command(workflow, standing)
     blockers = what_blocks(workflow, standing)
     choices = blockers[0].choices if blockers else _before_approval(workflow, standing)
     # An open question comes before everything else.
-    return choices if choices and choices[0].command == command else (Choice(command),)
+    return choices if choices and choices[0].command == command else (PersonChoice(command),)
 
 
-def _before_approval(workflow: Workflow, standing: Standing) -> tuple[Choice, ...]:
+def _before_approval(workflow: Workflow, standing: Standing) -> tuple[PersonChoice, ...]:
     if next_transition(workflow) is not Transition.BUILD_REVIEW:
         return ()
     return before_approval(workflow.slug, standing.for_a_person.review)

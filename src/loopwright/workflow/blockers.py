@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 
 # `{slug}` is the name of the workflow; the code that blocks names the other facts.
 _AGAIN = "loopwright plan {slug}"
@@ -232,7 +232,7 @@ class Blocker(msgspec.Struct, frozen=True):
     message: str
     next: str = ""
     # Everything that a person can do about it, if that is more than one command; `next` is the first.
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[PersonChoice, ...] = ()
 
     @property
     def family(self) -> Family | None:

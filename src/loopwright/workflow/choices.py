@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.verification import PROCESS_STATE
@@ -27,17 +27,17 @@ def with_choices(workflow: Workflow, blocker: Blocker) -> Blocker:
     return replace(blocker, next=choices[0].command, choices=choices) if choices else blocker
 
 
-def before_approval(slug: str, doubts: Iterable[Blocker]) -> tuple[Choice, ...]:
+def before_approval(slug: str, doubts: Iterable[Blocker]) -> tuple[PersonChoice, ...]:
     """What a person can do about built work that only an approval lets through; empty if nothing is doubtful in it."""
     families = {doubt.family for doubt in doubts} & {Family.FLAGGED, Family.UNALTERED_PROOF}
     if not families:
         return ()
     back = (_send_back(slug),) if Family.FLAGGED in families else ()
     approve = f"loopwright approve {slug} --from build --to review"
-    return (_look(slug), *back, Choice(approve, "lets the work into the review, in your name"))
+    return (_look(slug), *back, PersonChoice(approve, "lets the work into the review, in your name"))
 
 
-def _about(workflow: Workflow, blocker: Blocker) -> Iterator[Choice]:
+def _about(workflow: Workflow, blocker: Blocker) -> Iterator[PersonChoice]:
     family, slug = blocker.family, workflow.slug
     rest = blocker.code.removeprefix(family.code) if family is not None else ""
     match family:
@@ -57,7 +57,7 @@ def _about(workflow: Workflow, blocker: Blocker) -> Iterator[Choice]:
             return
 
 
-def _about_protected(workflow: Workflow) -> Iterator[Choice]:
+def _about_protected(workflow: Workflow) -> Iterator[PersonChoice]:
     verified, slug = workflow.verification, workflow.slug
     protected = verified.protected if verified is not None else None
     if protected is None:
@@ -65,9 +65,9 @@ def _about_protected(workflow: Workflow) -> Iterator[Choice]:
     # A decision is about all protected changes.
     yield _look(slug, *protected.files) if len(protected.files) <= _MOST_FILES else _look(slug)
     yield _send_back(slug)
-    yield Choice(f"loopwright sign {slug} --without-protected", _LEAVES_OUT[protected.outcome])
+    yield PersonChoice(f"loopwright sign {slug} --without-protected", _LEAVES_OUT[protected.outcome])
     if protected.outcome != "fails_with":
-        yield Choice(
+        yield PersonChoice(
             f"loopwright sign {slug} --protected", "takes all changes to protected files, in your name (--note: why)"
         )
 
@@ -81,15 +81,17 @@ def look_command(slug: str, *paths: str) -> str:
     return " ".join((f"loopwright loop diff {slug}", *map(shlex.quote, paths)))
 
 
-def _look(slug: str, *paths: str) -> Choice:
+def _look(slug: str, *paths: str) -> PersonChoice:
     does = "shows the old version and the new one" if paths else "shows what the work changed"
-    return Choice(look_command(slug, *paths), does)
+    return PersonChoice(look_command(slug, *paths), does)
 
 
-def _send_back(slug: str) -> Choice:
+def _send_back(slug: str) -> PersonChoice:
     does = "sends the work back to the agent, with this as its task; first `reject` if you have a comment"
-    return Choice(f"loopwright build {slug}", does)
+    return PersonChoice(f"loopwright build {slug}", does)
 
 
-def _sign(slug: str, what: str) -> Choice:
-    return Choice(f"loopwright sign {slug} {shlex.quote(what)}", "takes the work as it is, in your name (--note: why)")
+def _sign(slug: str, what: str) -> PersonChoice:
+    return PersonChoice(
+        f"loopwright sign {slug} {shlex.quote(what)}", "takes the work as it is, in your name (--note: why)"
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel.files import read_regular_file
-from loopwright.wording.choices import Choice
+from loopwright.wording.choices import PersonChoice
 from loopwright.workspace.layout import Layout
 
 STAGES = ("clarify", "plan", "build", "review", "done", "damaged")
@@ -32,7 +32,7 @@ class WorkflowLine(msgspec.Struct, frozen=True):
     updated_at: str = ""
     recommended_next_action: str = ""
     # The commands among which a person chooses; the first is the recommended one.
-    choices: list[Choice] = []
+    choices: list[PersonChoice] = []
 
 
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
@@ -89,7 +89,7 @@ def _listed(layout: Layout) -> Iterator[WorkflowLine]:
     decoder = msgspec.json.Decoder(WorkflowLine)
     for slug in layout.workflow_slugs():
         look = f"loopwright status {slug}"
-        damaged = WorkflowLine(slug, recommended_next_action=look, choices=[Choice(look)])
+        damaged = WorkflowLine(slug, recommended_next_action=look, choices=[PersonChoice(look)])
         try:
             workflow = decoder.decode(read_regular_file(layout.workflow(slug).state, most=_MOST_BYTES))
         except (OSError, ValueError):

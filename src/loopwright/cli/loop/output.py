@@ -13,7 +13,7 @@ from loopwright.cli.plain import echo, echo_json, put
 from loopwright.exit_codes import ExitCode
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
-from loopwright.loop.completion import accepted_doubts, is_accepted, is_unproven
+from loopwright.loop.completion import accepted_doubts, codes_of, is_accepted, is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
 from loopwright.loop.projection import document_of, status_of
@@ -92,12 +92,16 @@ def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     put(f", {iteration}{attempt}{done}: {one_line(loop.title)}")
     for hold in loop.holds:
         _echo_wrapped(hold_text(hold, catalogue()), fg="yellow")
+        # `loopwright explain CODE` tells more.
+        _echo_wrapped(", ".join(codes_of(loop, hold)), dim=True)
     if not brief:
         _echo_work(loop)
 
 
 def _echo_work(loop: Loop) -> None:
     _echo_end(loop)
+    if isinstance(loop.phase, Failed):
+        _echo_wrapped(loop.phase.code, dim=True)
     if loop.under_way is not None:
         task = loop.task(loop.under_way.task_id or "")
         what = f" {task.id}: {task_text(task, catalogue())}" if task is not None else ""
