@@ -5,11 +5,20 @@ A person looks at tests that these changes remove or skip. They do not count aga
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from loopwright.judging.verdict import FAILED, PASSED, CommandResults, CommandVerdict, TreeResult, judge_command
+from loopwright.judging.flaky import REPEATS
+from loopwright.judging.verdict import (
+    FAILED,
+    PASSED,
+    CommandResults,
+    CommandVerdict,
+    TreeResult,
+    best_of,
+    judge_command,
+)
 
 _RAN = (PASSED, FAILED)
 
@@ -56,10 +65,30 @@ def _now(test: str, whole: TreeResult, renamed: Mapping[str, str] | None) -> str
     return name if name in whole.tests else test
 
 
-def needs_changed_tests(results: CommandResults, whole: TreeResult, protected: frozenset[str]) -> bool:
-    """Whether a run on the base with the changed tests can tell more: a test passes that the base does not have."""
-    new = (test for test, status in whole.tests.items() if status == PASSED and test not in results.base.tests)
-    return any(is_in(test, protected) for test in new)
+def with_changed_tests(
+    results: Mapping[str, CommandResults],
+    whole: Mapping[str, TreeResult],
+    protected: frozenset[str],
+    run: Callable[[], Mapping[str, TreeResult]],
+) -> dict[str, CommandResults]:
+    """The results of commands with runs of the changed tests on the source of the base, if such a test is new by name.
+
+    A test that fails there must do so in each of three runs. `run` runs all commands.
+    """
+    new = {name: _added(result, whole[name], protected) for name, result in results.items()}
+    if not any(new.values()):
+        return dict(results)
+    first = run()
+    fails = any(first[name].is_failing(test) for name, tests in new.items() for test in tests)
+    again = [run() for _ in range(REPEATS)] if fails else []
+    on_base = {name: best_of(first[name], (more[name] for more in again)) for name, tests in new.items() if tests}
+    return {name: replace(result, changed_on_base=on_base.get(name)) for name, result in results.items()}
+
+
+def _added(results: CommandResults, whole: TreeResult, protected: frozenset[str]) -> tuple[str, ...]:
+    """The tests of protected files that pass on the work, and that the base does not have."""
+    passing = (test for test, status in whole.tests.items() if status == PASSED and test not in results.base.tests)
+    return tuple(test for test in passing if is_in(test, protected))
 
 
 def is_in(test: str, files: frozenset[str]) -> bool:
