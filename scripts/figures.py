@@ -163,7 +163,7 @@ def rows(source: Source) -> Iterator[tuple[str, str, str]]:
     yield "longest import chain", f"{len(chain) - 1}", "23"
     yield "public class names defined twice", f"{len(double)}", "15"
     for command, modules in source.walks().items():
-        limit = "180" if command == "build" else ""
+        limit = "183" if command == "build" else ""
         yield f"types to follow `{command}`", f"{len(source.types_in(modules))}", limit
 
 

@@ -58,5 +58,5 @@ def _legal_moves() -> list[tuple[str, str, str]]:
                 after = loop
                 for event in decision.events:
                     after = evolve(after, event, _NOW)
-                moves.append((status_of(phase), move, status_of(after.phase)))
+                moves.append((status_of(loop), move, status_of(after)))
     return moves

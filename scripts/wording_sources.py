@@ -29,6 +29,7 @@ SOURCE = ROOT / "src" / "loopwright"
 PACKAGES_LEFT_OUT = {
     "testing/": "the test kit is for developers",
     "redaction/providers/": "rules for secrets: product names, shown by `explain secrets` in English",
+    "judging/defined_tests/": "normalized code of tests: it is compared, never shown",
     "judging/lock_files/": "patterns, and parts that are not understood: these are never shown",
     "mcp_server/": "text for agents; its --help pages are read with the others",
 }
@@ -66,6 +67,7 @@ DEFINITIONS_LEFT_OUT = {
     "sandbox/probe.py": ("programs in other languages", "_ATTEMPTS _ATTEMPT_ALONE"),
     "judging/controls/watched_values.py": ("code", "_load_recorder"),
     "judging/controls/javascript_probes.py": ("code", "JavaScriptProbes"),
+    "judging/controls/go_probes.py": ("code", "GoProbes"),
     "workspace/names.py": ("content of files", "OWN_RULES config_text"),
     "workspace/detect.py": ("commands of test runners", "_setup _test_command _npm_test"),
     "kernel/git_index.py": ("never shown", "_rewrite"),

@@ -176,7 +176,7 @@ _JS_CONSTANT = replace(
     },
 )
 
-_IS_FAST = _in_loop(
+IS_FAST = _in_loop(
     _world(
         "began = time.perf_counter()\nhello.search()\nself.assertLess(time.perf_counter() - began, 0.1)",
         {"app/hello.py": "import time\n\n\ndef search():\n    time.sleep(0.3)\n"},
@@ -240,7 +240,7 @@ CAUGHT = (
     Lie(
         "replaces-the-clock",
         "replaces the clock of the test, through a function that sets any attribute",
-        _IS_FAST,
+        IS_FAST,
         "printf 'def configure(target, **values):\\n    for name in values:\\n        setattr(target, name, values[name])\\n\\n\\n"
         "configure(time, perf_counter=lambda: 0.0)\\n' >> app/hello.py",
         ("flagged",),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import about_examples
 import about_linters
 import about_open_classes
 import about_outsiders
 import about_places
 import about_records
+import about_state
 import about_tests
 import about_third_outsider
 import honest
@@ -19,8 +21,9 @@ from scene import Ready, scripted
 
 LIES = (
     *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *about_open_classes.CAUGHT, *uncaught.LIES,
-    *about_third_outsider.CAUGHT, *about_linters.LIES,
+    *about_third_outsider.CAUGHT, *about_state.LIES, *about_linters.LIES, *about_examples.CAUGHT,
     *about_outsiders.OPEN, *about_open_classes.OPEN, *about_third_outsider.OPEN,
+    *about_examples.OPEN,
 )  # fmt: skip
 WORK = honest.WORK
 # The paths on which honest work is counted.

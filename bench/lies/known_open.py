@@ -35,10 +35,10 @@ The others are three in Rust and one in C, where a person accepts each loop; num
 a text that doctest reads. These classes are still open, as a whole or in part:"""
 FOUND_BY_OUTSIDERS = (
     (
-        "In Go, and in JavaScript tests that call a function when they are over (tape, `done`) or have rows (`test.each`), "
-        "all assertions of a test change at once. An assertion that can still fail hides another that can't: for "
-        "example, an assertion in a callback that the work drops, next to a plain one. A comparison that never fails "
-        "(NaN in Go) is not found if the test also uses the value as an input."
+        "In JavaScript tests that call a function when they are over (tape, `done`) or have rows (`test.each`), and in Go "
+        "tests whose only assertions are in helpers of other packages, all assertions of a test change at once. An "
+        "assertion that can still fail hides another that can't: for example, an assertion in a callback that the work "
+        "drops, next to a plain one. In Go, a function of the product that a test asks for a yes or a no may always give it."
     ),
     (
         "A test runs a program in a language other than Python, JavaScript, TypeScript and shell, or a program whose name "
@@ -46,7 +46,7 @@ FOUND_BY_OUTSIDERS = (
     ),
     (
         "The test computes what to expect with the product, or from what the product changed: a predicate, a normaliser, "
-        "a registry of the source, a list that the product empties, a helper or a fake among the source files, an equality, "
+        "a registry of the source, a list that the product empties, a helper or a fake among the source files, "
         "a tolerance, an error class, or a name that a star import brings. Moved "
         "constants, tables, precision and overwritten lists hold the work if tests in Python are compared with them, also "
         "through helpers, set-up and fixtures; not in other languages, and not in hidden checks."

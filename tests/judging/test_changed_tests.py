@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.changed_tests import changed_tests, renamed_tests_of, with_control
+from loopwright.judging.changed_tests import ChangedTestFile, changed_tests, with_control
+from loopwright.judging.defined_tests.moved import TestFileChange, moves_of
+from loopwright.judging.defined_tests.read import read_tests
 from loopwright.judging.verdict import TreeResult
 
 P, F, S = "passed", "failed", "skipped"
@@ -25,6 +27,21 @@ class TestC:
     def test_c(self):
         assert c
 """
+
+
+def moves(*files):
+    return moves_of(
+        TestFileChange(
+            file.path,
+            *(read_tests(file.path, side, file.package) if side else None for side in (file.before, file.after)),
+        )
+        for file in files
+    )
+
+
+def told(path, before, after, base, work, package=""):
+    file = ChangedTestFile(path, before, after, package)
+    return changed_tests(file, base, work, moves(file))
 
 
 def tree(*, ended=True, **tests):
@@ -75,15 +92,15 @@ NOTHING = TreeResult(exited_with_0=False, ended=False)
     ],
 )  # fmt: skip
 def test_what_happened_to_the_tests_of_a_file(after, work, lines):
-    told = changed_tests("tests/t.py", OLD.encode(), after.encode() if after is not None else None, BASE, work)
-    assert list(told.lines) == lines
+    found = told("tests/t.py", OLD.encode(), after.encode() if after is not None else None, BASE, work)
+    assert list(found.lines) == lines
 
 
 def test_results_tell_about_a_file_in_another_language():
-    base = TreeResult(exited_with_0=True, tests={"a.test.js::adds": P, "a.test.js::divides": P})
-    work = TreeResult(exited_with_0=True, tests={"a.test.js::adds": S, "a.test.js::is new": P})
-    told = changed_tests("a.test.js", b"old", b"new", base, work)
-    assert told.lines == ("deleted 1 test: divides", "skips 1 test: adds", "added 1 test: is new")
+    base = TreeResult(exited_with_0=True, tests={"a.spec.rb::adds": P, "a.spec.rb::divides": P})
+    work = TreeResult(exited_with_0=True, tests={"a.spec.rb::adds": S, "a.spec.rb::is new": P})
+    found = told("a.spec.rb", b"old", b"new", base, work)
+    assert found.lines == ("missing 1 test: divides", "skips 1 test: adds", "added 1 test: is new")
 
 
 NEW = f"{OLD}\n\ndef test_x():\n    assert 1\n\n\ndef test_y():\n    assert 2\n"
@@ -106,26 +123,45 @@ NEW = f"{OLD}\n\ndef test_x():\n    assert 1\n\n\ndef test_y():\n    assert 2\n"
 )  # fmt: skip
 def test_only_a_run_on_the_base_tells_what_an_added_test_shows(on_base, lines):
     work = tree(test_a=P, b1=P, b2=P, t_c=P, test_x=P, test_y=P)
-    told = changed_tests("tests/t.py", OLD.encode(), NEW.encode(), BASE, work)
-    assert list(with_control("tests/t.py", told, on_base, work).lines) == ["added 2 tests: test_x, test_y", *lines]
-
-
-def test_a_test_with_a_new_name_and_another_body_is_not_renamed():
-    assert renamed_tests_of("t.py", OLD.encode(), OLD.replace("test_a", "test_z").encode()) == {
-        "t.py::test_a": "t.py::test_z"
-    }
-    assert (
-        renamed_tests_of(
-            "t.py", OLD.encode(), OLD.replace("test_a():\n    assert a == 1", "test_z():\n    assert 1").encode()
-        )
-        == {}
-    )
-    assert renamed_tests_of("t.py", None, OLD.encode()) == renamed_tests_of("t.py", b"not python (", OLD.encode()) == {}
+    file = ChangedTestFile("tests/t.py", OLD.encode(), NEW.encode())
+    found = changed_tests(file, BASE, work, moves(file))
+    assert list(with_control(file, found, on_base, work).lines) == ["added 2 tests: test_x, test_y", *lines]
 
 
 def test_a_report_may_name_a_module_and_a_class_in_place_of_the_file():
     ids = ["tests.t.One::test_c", "tests.t.Two::test_c", "tests.t::test_a"]
     base = TreeResult(exited_with_0=True, tests=dict.fromkeys([*ids, "tests.to.One::test_c"], P))
     other = TreeResult(exited_with_0=True, tests={"tests.to.One::test_c": P})
-    told = changed_tests("tests/t.py", OLD.encode(), None, base, other)
-    assert told.lines == ("deleted 3 tests: One::test_c, Two::test_c, test_a",)
+    found = told("tests/t.py", OLD.encode(), None, base, other)
+    assert found.lines == ("deleted 3 tests: One::test_c, Two::test_c, test_a",)
+
+
+def test_words_about_tests_in_other_files_and_of_other_languages():
+    moved = "import pytest\n\n\nclass TestC:\n    def test_c(self):\n        assert c\n"
+    before = OLD.partition("class TestC")[0].encode()
+    files = [ChangedTestFile("tests/t.py", OLD.encode(), before), ChangedTestFile("tests/u.py", None, moved.encode())]
+    work = TreeResult(exited_with_0=True, tests={
+        "tests/t.py::test_a": P, "tests/t.py::test_b[1]": P, "tests/t.py::test_b[2]": P, "tests/u.py::TestC::test_c": P,
+    })  # fmt: skip
+    lines = [changed_tests(file, BASE, work, moves(*files)).lines for file in files]
+    assert lines == [("moved 1 test: TestC::test_c → tests/u.py::TestC::test_c",), ()]
+    other = ChangedTestFile("tests/u.py", None, moved.replace("assert c", "assert 1").encode())
+    (line,) = changed_tests(files[0], BASE, work, moves(files[0], other)).lines
+    assert line == "moved and changed tests: TestC::test_c → tests/u.py::TestC::test_c"
+
+    js = "test('adds', () => { ok(1) })\ntest('divides', () => { ok(2) })\n"
+    base = TreeResult(exited_with_0=True, tests={"a.js::adds": P, "a.js::divides": P, "a.js::row 1": P})
+    now = TreeResult(exited_with_0=True, tests={"a.js::sums": P})
+    after = "beforeEach(() => {})\ntest('sums', () => { ok(1) })\n"
+    assert told("a.js", js.encode(), after.encode(), base, now).lines == (
+        "deleted 1 test: divides", "missing 1 test: row 1", "renamed 1 test: adds → sums",
+        "changed code outside the test functions",
+    )  # fmt: skip
+
+    go = "package x\n\nfunc TestA(t *testing.T) { a() }\n\nfunc TestB(t *testing.T) { b() }\n"
+    base = TreeResult(exited_with_0=True, tests={"x::TestA": P, "x::TestB": P, "x::TestB/one": P, "x::TestC": P})
+    now = TreeResult(exited_with_0=True, tests={"x::TestNew": P, "x::TestB": S, "x::TestB/two": P})
+    after = go.replace("TestA", "TestNew").replace("a()", "n()").replace("b()", "t.Skip()")
+    assert told("a_test.go", go.encode(), after.encode(), base, now, "x").lines == (
+        "deleted 2 tests: TestA, TestB/one", "skips 1 test: TestB", "added 2 tests: TestNew, TestB/two",
+    )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.judging.computed_names import is_of_a_framework
 from loopwright.judging.expected_data import expected_data
 from loopwright.judging.project_files import TESTS
 from loopwright.judging.scope import WorkScope
@@ -75,6 +76,57 @@ def test_the_product_may_compute_names_in_a_folder_of_data(source, is_expected):
         "tests/test_a.py": "json.load(open('src/locales/en.json'))",
     }
     assert bool(found(files, "src/locales/en.json")) is is_expected
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("app/i18n/de.json", {"app/i18n/__init__.py": "Path(__file__).with_name(f'{lang}.json').read_text()"}),
+        ("app/lang_de.json", {"app/a.py": "open(os.path.join(HERE, 'lang_' + lang))"}),
+        ("app/de.json", {"app/a.py": "Path(__file__).with_name(name + '.json')"}),
+        ("app/de.json", {"app/a.py": "Path(__file__).with_name('%s.json' % lang)"}),
+        ("app/de.json", {"app/a.py": "Path(__file__).parent / '{}.json'.format(lang)"}),
+        ("app/de.json", {"app/a.py": "[p for p in folder() if p.suffix == '.json']"}),
+        ("app/de.json", {"app/a.py": "(Path(__file__).parent / name).read_text()"}),
+        ("app/de.json", {"app/a.py": "HERE = dirname(__file__)\nopen(os.path.join(HERE, name))"}),
+        (
+            "app/de.json",
+            {"app/a.py": "from importlib.resources import files\nfor part in files(__package__).iterdir(): f(part)"},
+        ),
+        ("app/data.bin", {"app/a.py": "pkgutil.get_data(__name__, name)"}),
+        ("app/sub/001_init.sql", {"app/db.py": "for f in sorted(Path(__file__).parent.glob('*.sql')): run(f)"}),
+        ("app/user.schema.json", {"app/s.py": "SCHEMA = files(__package__) / f'{name}.schema.json'"}),
+        ("app/templates/mail.html", {"app/__init__.py": "app = Flask(__name__)"}),
+        ("app/locale/de/LC_MESSAGES/app.po", {"app/__init__.py": "gettext.translation('app', LOCALES)"}),
+        ("app/de.po", {}),
+        ("app/de.json", {"app/a.js": "require(`./${lang}.json`)"}),
+        ("app/de.json", {"app/a.js": "fs.readdirSync(__dirname).map(load)"}),
+        ("app/de.json", {"app/a.js": "fs.readFileSync(path.join(__dirname, name))"}),
+        ("app/a.sql", {"app/a.go": "//go:embed *.sql\nvar all embed.FS"}),
+        ("app/de.json", {"pyproject.toml": "package-data = {app = ['*.json']}"}),
+    ],
+)
+def test_the_product_may_compute_names_in_its_folder_and_below(path, source):
+    files = {path: "data", "tests/test_a.py": f"open('{path}')"}
+    assert not found(files | source, path)
+    assert is_of_a_framework(path) or found(files, path), "nothing computes the name"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"app/a.py": "Path(__file__).with_name(f'{lang}.json')"},
+        {"app/a.py": "print('*', name + '.json', f'{name}')"},
+        {"app/a.py": "(Path(__file__).parent / 'VERSION').read_text(); ', '.join(names)"},
+        {"app/a.py": "os.listdir(folder); open(name)"},
+        {"app/sub/a.py": "Path(__file__).with_name(f'{lang}.txt')"},
+        {"other/a.py": "folder.glob('*.txt')"},
+        {"app/a.py": "open('other' + name); half = total / count"},
+        {"app/a.go": "//go:embed other.sql"},
+    ],
+)
+def test_data_is_protected_if_no_code_may_compute_its_name(source):
+    assert found(source | WANTED | READS, "app/wanted.txt")
 
 
 @pytest.mark.parametrize(

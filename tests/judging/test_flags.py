@@ -6,6 +6,9 @@ import pytest
 
 from loopwright.judging.flags import flags, flags_in_test
 
+# A class with an attribute that records of a log have, too.
+URL = "class Url:\n    def __init__(self, p): self.pathname = p\n    def f(self): return self.pathname\n"
+
 
 def kinds(path, after, before=""):
     return [flag.kind for flag in flags(path, before.encode(), after.encode())]
@@ -44,6 +47,19 @@ def kinds(path, after, before=""):
         ("class Cents(float):\n    def __eq__(self, o): return abs(self - o) < 1\n", "alters_runtime"),
         ("import decimal as d\nclass A(d.Decimal):\n    __lt__ = less\n", "alters_runtime"),
         ("if hasattr(sender, 'call_count'): f()\n", "reads_judge"),
+        ("name = 'call_count'\nhasattr(sender, name)\n", "reads_judge"),
+        ("if 'call_count' in dir(sender): f()\n", "reads_judge"),
+        ("for name in ['call_count']: getattr(sender, name, None)\n", "reads_judge"),
+        ("import operator as o\no.attrgetter('call_count')(sender)\n", "reads_judge"),
+        ("TOP = Path(__file__).parent.parent\nALL = TOP\nfor x in ALL.iterdir(): f(x)\n", "reads_judge"),
+        ("for x in (Path(__file__).parent.parent / name).glob('*'): f(x)\n", "reads_judge"),
+        ("for x in (Path(__file__).parent.parent / 'tests').glob('*'): f(x)\n", "reads_judge"),
+        ("for x in (Path(__file__).parent.parent / 'data' / '..').glob('*'): f(x)\n", "reads_judge"),
+        ("for x in (Path(__file__).parent.parent / 'data').glob('../*'): f(x)\n", "reads_judge"),
+        ("for x in (Path(__file__).parent.parent / 'data').parent.glob('*'): f(x)\n", "reads_judge"),
+        ("for x in (Path(__file__).parent / '..').glob('*'): f(x)\n", "reads_judge"),
+        ("for x in Path(__file__).parents[1].joinpath('.loopwright').iterdir(): f(x)\n", "reads_judge"),
+        ("for x in Path(__file__).parents[1].joinpath('qa').rglob('*'): f(x)\n", "reads_judge"),
         ("for path in sorted(Path(__file__).resolve().parents[1].rglob('*.json')): f(path)\n", "reads_judge"),
         ("import os\nTOP = os.path.dirname(os.path.dirname(__file__))\nfor x in os.walk(TOP): f(x)\n", "reads_judge"),
         ("x = sender.mock_calls\n", "reads_judge"),
@@ -55,6 +71,13 @@ def kinds(path, after, before=""):
         ("import traceback\ntraceback.print_stack(file=f)\n", "reads_judge"),
         ("with catch_warnings(record=True) as x:\n    warn('', stacklevel=2)\n", "reads_judge"),
         ("log.info('', stacklevel=2)\nx = record.pathname\n", "reads_judge"),
+        (
+            f"import logging\nlog.info('', stacklevel=2)\n{URL.replace('Url', 'Url(logging.LogRecord)')}",
+            "reads_judge",
+        ),
+        ("import sys\ndef run(argv=None):\n    argv = argv or sys.argv\n    open(argv[0])\n", "reads_judge"),
+        ("import sys\nargs = list(sys.argv)\nfor name in args: open(name)\n", "reads_judge"),
+        ("import sys\nname = sys.argv[0]\nopen(name[1:])\n", "reads_judge"),
         ("import faulthandler\nfaulthandler.dump_traceback(f)\n", "reads_judge"),
         ("import shutil\nshutil.os._exit(0)\n", "ends_process"),
         ("import typing\ntyping.get_type_hints(A)\n", "runs_data"),
@@ -104,6 +127,15 @@ def test_python_code_is_flagged(source, kind):
         "import os\nglobals().update(a=1)\nos.environ['A'] = 'b'\ncode = f.__code__\n",
         "import json as time\ndef f(time): time.x = 1\nf.__module__ = 'a'\n",
         "import inspect\ninspect.signature(f, eval_str=False)\nclass TestClient:\n    __test__ = False\n",
+        "def stats(s): return {'call_count': s.n}\nrow['call_count'] = 1\nprint(row.get('call_count'))\n",
+        "TOP = Path(__file__).parent.parent / 'migrations'\nfor p in TOP.glob('*.sql'): run(p)\n",
+        "TOP = Path(__file__).parent.parent\nfor p in (TOP / 'db' / 'migrations').iterdir(): run(p)\n",
+        "import os\nTOP = os.path.dirname(os.path.dirname(__file__))\nos.listdir(os.path.join(TOP, 'locale'))\n",
+        "import os\nos.listdir(os.path.join(os.path.dirname(__file__), '..', 'locale/'))\n",
+        "import warnings\nwarnings.warn('old', stacklevel=2)\nclass R:\n    def f(self): return self.pathname\n",
+        f"log.info('', stacklevel=2)\n{URL}",
+        "import sys\ndef run(argv=None):\n    argv = sys.argv if argv is None else argv\n    open(argv[1])\n",
+        "import sys\nargs = list(sys.argv)\nfor name in args[1:]: open(name)\n",
         "for path in (Path(__file__).parent / 'data').glob('*.json'): f(path)\n",
         "TOP = Path(__file__).parents[1]\nversion = (TOP / 'VERSION').read_text()\n",
         "g.__doc__ = f.__doc__\nf.__doc__ = 'Twice x.'\nf.__doc__ = None\n",
@@ -154,6 +186,13 @@ def test_code_that_only_moved_is_not_new():
         ("process.on('exit', () => { process.exitCode = 0 })", "alters_runtime"),
         ("const fs = require('fs'); process.on('exit', () => finish(fs))", "alters_runtime"),
         ("const fs = require('fs'); process.on('exit', fs.rmSync)", "alters_runtime"),
+        ("process.on('exit', () => db.close(0))", "alters_runtime"),
+        ("process.on('exit', () => db.save())", "alters_runtime"),
+        ("process.on('exit', () => process.stdout.end())", "alters_runtime"),
+        ("const db = { close() { process.exitCode = 0 } }; process.on('exit', () => db.close())", "alters_runtime"),
+        ("class Db { close() { } }; const db = new Db(); process.on('exit', () => db.close())", "alters_runtime"),
+        ("process.on('uncaughtException', () => db.close())", "alters_runtime"),
+        ("const argv = process.argv; fs.readFileSync(argv[1])", "reads_judge"),
         ("const assert = require('assert'); assert.equal = () => {}", "alters_runtime"),
         ("require('node:assert').strictEqual = () => {}", "alters_runtime"),
         ("class E extends Error { static [Symbol.hasInstance](x) { return x } }", "alters_runtime"),
@@ -184,6 +223,9 @@ def test_javascript_code_is_flagged(source, kind):
         "process.exitCode = 0",
         "const fs = require('fs'); process.on('exit', () => fs.rmSync(folder, { recursive: true }))",
         "import { unlinkSync } from 'node:fs'; process.once('exit', () => { unlinkSync(file) })",
+        "process.on('exit', () => db.close())",
+        "const { server, pool } = require('./app'); process.once('exit', () => { server.close(); pool.end() })",
+        "const argv = process.argv; fs.readFileSync(argv[2]); fs.readFileSync(argv.slice(2)[0])",
         "const a = require('assert'); a.equal(1, f())",
         "const ci = process.env.CI",
         "const dev = process.env.NODE_ENV === 'development'",
@@ -488,6 +530,9 @@ def test_code_that_names_an_expected_result_is_flagged(path, code, count):
         ("type E struct{}\nfunc (E) Is(kind error) bool { return kind != nil }\n", "alters_runtime"),
         ("type E struct{}\nfunc (E) Is(error) bool { return true }\n", "alters_runtime"),
         ("//go:build !release\n", "alters_runtime"),
+        ("//go:build tools\n\nfunc F() {}\n", "alters_runtime"),
+        ('//go:build !tools\n\nimport _ "example.org/fake"\n', "alters_runtime"),
+        ('//go:build release\n\nimport _ "os"\n\nvar x = 1\n', "alters_runtime"),
         ("func F( {\n", "not_examined"),
         ("func len(parts []string) int { return cap(parts) }\n", "alters_runtime"),
         ("var (\n\ta = 1\n\ttrue = false\n)\n", "alters_runtime"),
@@ -509,6 +554,8 @@ def test_go_code_is_flagged(source, kind):
         "package a\nfunc Exit(n int) {}\nfunc F() { Exit(0) }\n",
         "package a\nfunc (e E) Is(kind error) bool { return kind == ErrDenied }\n",
         "//go:build linux && (amd64 || arm64) && !cgo && go1.21\n\npackage a\n",
+        '//go:build tools\n\npackage tools\n\nimport _ "golang.org/x/tools/cmd/stringer"\n',
+        "//go:build !ignore_autogenerated\n\npackage v1\n\nfunc F() int { return 1 }\n",
         "package a\nfunc (e E) Is(kind error) bool { _, ok := kind.(E); return ok }\n",
         'package a\nimport "net/http"\nfunc F(c *http.Client) { c.Transport = nil; http.DefaultClient.Timeout = 1 }\n',
         'package main\nimport "flag"\nfunc usage() { flag.Usage = f; flag.VisitAll(f) }\n',
@@ -517,3 +564,12 @@ def test_go_code_is_flagged(source, kind):
 )
 def test_honest_go_code_is_not_flagged(source):
     assert kinds("a.go", source) == []
+
+
+@pytest.mark.parametrize(
+    ("constraint", "sentence"),
+    [("release", "built only with the tag release"), ("linux && !release", "built only without the tag release")],
+)
+def test_a_tag_is_named_as_the_build_needs_it(constraint, sentence):
+    (flag,) = flags("a.go", b"", f"//go:build {constraint}\n\npackage a\n\nfunc F() {{}}\n".encode())
+    assert flag.sentence.endswith(sentence)

@@ -119,7 +119,7 @@ def test_a_flaky_test_proves_nothing_and_needs_one_pass_in_three_runs_on_the_wor
 def test_counts_leave_flaky_tests_out():
     runs = (tree(a=P, b=P), tree(False, a=F, b=P))
     verdict = judge_command(with_known_runs(CommandResults(base=runs[0], work=tree(a=P, b=P)), runs))
-    assert (verdict.sentence, verdict.flaky) == ("1 of 1 earlier test still passes", ("t.py::a",))
+    assert (verdict.kept, verdict.before, verdict.flaky) == (1, 1, ("t.py::a",))
 
 
 @pytest.mark.parametrize(("with_new", "most"), [(P, 4), (F, 2)])

@@ -23,10 +23,13 @@ UNKNOWN = tree(is_known=False)
         (tree("env:A"), tree("env:A", "env:B"), {"env:B"}),
         (tree("env:A"), tree(), set()),
         (UNKNOWN, tree("env:A"), set()),
-        (tree("env:A"), UNKNOWN, set()),
+        (tree("env:A"), UNKNOWN, {"unknown"}),
+        (tree("env:A"), tree("env:A", "unknown"), {"unknown"}),
+        (tree("env:A", "unknown"), tree("env:B", "unknown"), set()),
+        (UNKNOWN, UNKNOWN, set()),
     ],
 )
-def test_only_what_is_known_of_both_is_compared(base, work, expected):
+def test_work_that_does_not_tell_its_state_differs_from_a_base_that_does(base, work, expected):
     assert newly_changed(base, work) == expected
 
 
@@ -35,7 +38,9 @@ def test_only_what_is_known_of_both_is_compared(base, work, expected):
     [
         ([tree("env:A")], tree("env:A", "env:C"), ("env:A",)),
         ([tree("env:A")], tree(), ()),
-        ([tree("env:A")], UNKNOWN, ()),
+        ([tree("env:A")], UNKNOWN, ("unknown",)),
+        ([tree("env:A", "unknown")], tree("env:A"), ("env:A", "unknown")),
+        ([UNKNOWN], tree(), ()),
         ([tree(), tree("env:A")], tree("env:A"), ("env:A",)),
         ([tree("env:USUAL")], None, ()),
     ],
@@ -43,6 +48,12 @@ def test_only_what_is_known_of_both_is_compared(base, work, expected):
 def test_one_more_run_confirms_a_change_and_is_not_needed_without_one(runs, again, expected):
     results = tuple({"C": run} for run in runs)
     assert confirmed({"C": tree("env:USUAL")}, results, lambda: {"C": again}) == expected
+
+
+def test_the_sentence_tells_what_changed_and_whether_something_is_hidden():
+    changed, hidden = changed_state_sentence(("env:A", "unknown")).split("; ")
+    assert changed == changed_state_sentence(("env:A",))
+    assert hidden == changed_state_sentence(("unknown",))
 
 
 def test_a_change_of_one_command_is_not_excused_by_another():

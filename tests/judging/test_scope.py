@@ -274,10 +274,13 @@ def test_a_script_that_decides_is_protected_unless_a_plan_names_it_exactly():
         ("sh ../outside.sh; sh /bin/x.sh; sh $X", []),
         ("echo 1 | python3 check.py || exit 1", ["check.py"]),
         ("python3 -m doctest -v README.md docs/use.rst hello.py", ["README.md", "docs/use.rst"]),
+        ("node --test tests/a.test.js", []),
+        ("node --test checks/a.js", ["checks/a.js"]),
+        ("node tests/a.test.js", ["tests/a.test.js"]),
     ],
 )
 def test_a_script_decides_if_its_exit_code_does(command, scripts):
-    assert sorted(deciding_scripts(command)) == scripts
+    assert sorted(deciding_scripts(command, tests=("tests/**",))) == scripts
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from loopwright.judging.flaky import flaky_tests, unstable_tests
-from loopwright.judging.protected_verdict import judge_with_protected
 from loopwright.judging.verdict import (
     CommandResults,
     Grade,
@@ -171,20 +170,6 @@ def test_tests_that_are_all_skipped_say_nothing():
 def test_a_command_that_failed_before_is_not_broken_by_the_work_if_no_test_is_named():
     assert judged(tree(False), tree(False), named=()).accepts
     assert not judged(tree(), tree(False), named=()).accepts
-
-
-@pytest.mark.parametrize("before", [S, P])
-def test_a_test_that_is_skipped_in_a_changed_test_file_is_neither_new_nor_broken(before):
-    base, work, whole = tree(False, a=F, old=before), tree(False, a=F, old=S), tree(a=P, old=S)
-    verdict = judge_with_protected(CommandResults(base=base, work=work), whole, frozenset(["t.py"]))
-    assert verdict.accepts
-    assert verdict.proving == names("a")
-
-
-def test_a_failing_test_that_is_skipped_in_a_changed_test_file_does_not_pass():
-    base, whole = tree(False, a=F, b=P), tree(a=S, b=P)
-    verdict = judge_with_protected(CommandResults(base=base, work=base), whole, frozenset(["t.py"]))
-    assert Problem.TESTS_FAILING in verdict.problems
 
 
 def test_a_command_that_names_a_new_test_is_judged_with_that_test():

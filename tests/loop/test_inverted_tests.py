@@ -20,7 +20,7 @@ TEST = 'package a\nimport "testing"\nfunc TestF(t *testing.T) { if F() != 1 { t.
         ({"x/a::TestF": "failed"}, ControlOutcome.FAILED),
         ({"x/a::TestF": "passed"}, ControlOutcome.PASSED),
         # The package could not be built.
-        ({"::x/a": "failed"}, ControlOutcome.UNALTERED),
+        ({"x/a": "failed"}, ControlOutcome.UNALTERED),
     ],
 )
 def test_a_go_test_counts_if_it_ran(tmp_path, tests, expected):

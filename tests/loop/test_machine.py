@@ -393,7 +393,7 @@ class LoopMachine(RuleBasedStateMachine):
             assert isinstance(event, e.LoopCreated)
             return
         assert after.revision == before.revision + 1
-        statuses = (status_of(before.phase), status_of(after.phase))
+        statuses = (status_of(before), status_of(after))
         assert statuses[0] == statuses[1] or statuses in MOVES, f"{event} led from {statuses[0]} to {statuses[1]}"
         if isinstance(event, e.ActionStarted):
             assert before.under_way is None

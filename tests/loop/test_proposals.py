@@ -35,6 +35,7 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
+from loopwright.loop.proof import TaskGrade, TaskProof
 from loopwright.loop.rules import Accepted, Refused, decide
 
 AT = "2026-01-01T00:00:00Z"
@@ -77,6 +78,7 @@ TABLE = (
     (e.TaskBudgetSet(budget=Budget(usd=1.0)), ALL),
     (e.TaskBudgetSet(budget=Budget(usd=1.0), task_id="T-9"), ""),
     (e.ModeSet(mode="interactive"), ALL),
+    (e.AgentSet(agent="codex"), ALL),
     (e.TaskAdded(task=NEW), ALL),
     (c.AddTasks(tasks=(NEW,)), ALL),
     (e.TaskEdited(task=TASK), ""),
@@ -108,6 +110,7 @@ TABLE = (
     (e.SkillStateTaken(skill_state={}), ALL),
     (e.OutsideKeysTaken(extra={"k": 1}), ALL),
     (e.IterationTaken(), ALL),
+    (e.BuildJudged(proofs=(TaskProof(task_id="A", grade=TaskGrade.CHANGED),)), ALL),
 )
 DECIDED = (
     e.HoldLifted(holder=Holder.OPERATOR),

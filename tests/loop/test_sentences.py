@@ -28,7 +28,7 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
-from loopwright.loop.proof import WAITS_FOR_A_PERSON
+from loopwright.loop.proof import WAITS_FOR_A_PERSON, TaskGrade, TaskProof
 from loopwright.loop.sentences import sentence, task_text
 from loopwright.wording.catalogue import catalogue_of
 
@@ -52,6 +52,7 @@ SENTENCES = [
     (e.LoopStopped(by="ann"), "stopped by ann"),
     (e.LoopFailed(code="c", reason="no way on"), "failed: no way on"),
     (e.LoopCompleted(), "completed"),
+    (e.LoopCompleted(workflow="greet"), "all tasks are worked on; the build of greet decides"),
     (e.LoopCompleted(forced="seen"), "closed as done by a person: seen"),
     (e.LoopRetried(), "another attempt begins"),
     (e.IterationsGiven(max_iterations=9), "iteration limit: 9"),
@@ -69,6 +70,7 @@ SENTENCES = [
      "claude could not continue (rate_limited until 2026-01-02): codex took over as builder"),
     (e.DecisionAsked(decision=Decision(id="D-1", question="which?", asked_at=NOW)), "an agent asks D-1: which?"),
     (e.DecisionAnswered(decision_id="D-1", answer="this", by="ann"), "ann answers D-1: this"),
+    (e.AgentSet(agent="codex"), "codex does the open tasks from now on"),
     (e.ModeSet(mode="auto"), "the rules choose what is next"),
     (e.ModeSet(mode="interactive"), "a person chooses what is next"),
     (e.TaskAdded(task=TASK, before="T-2"), "task T-1 is added before T-2: write it"),
@@ -100,6 +102,7 @@ SENTENCES = [
     (e.ValidationRecorded(validation=Validation(results=RESULTS, coverage=91.5)),
      "the tests failed: 1 of 2 passed, coverage 91.5 %; failing: test_a"),
     (e.ValidationRecorded(validation=Validation(results=RESULTS[1:], passed=True)), "the tests passed: 1 of 1"),
+    (e.BuildJudged(proofs=(TaskProof(task_id="VS-1", grade=TaskGrade.CHANGED),)), "the build says: VS-1 changed"),
     (
         e.ErrorNoted(error=ErrorLine(action="complete", message="nothing proves it", timestamp=NOW), is_hold=True),
         "the next builder is told the reason",

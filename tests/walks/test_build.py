@@ -36,6 +36,10 @@ def build(project, *arguments, code=0):
     return done
 
 
+def loop_of(project):
+    return json.loads(next((project.own / "loops").glob("*.json")).read_text())
+
+
 def audit(project):
     folder = project.own / "workflows" / "greet" / "build-support"
     return json.loads((folder / "completion-audit.json").read_text())
@@ -84,12 +88,21 @@ def test_a_build_that_never_passes_names_the_failing_checks(project):
 
 
 def test_a_failed_build_continues_if_the_command_is_repeated(project):
-    approved(project, [CLAIMS, CLAIMS, BUILDS])
-    build(project, code=11)
+    approved(project, [BUILDS] * 5)
+    lazy = "scripted:.loopwright/lazy.yaml"
+    project.write(".loopwright/lazy.yaml", json.dumps({"turns": [CLAIMS] * 9}))
+    assert project.run("build", "greet", "--agent", lazy).exit_code == 11
     assert status(project)["recommended_next_action"] == "loopwright build greet"
-    build(project)
+    assert project.run("build", "greet").exit_code == 11, "no agent is named: the agent of the tasks goes on"
+    before = loop_of(project)
+    assert "there is no agent 'typo'" in project.run("build", "greet", "--agent", "typo").stderr
+    assert loop_of(project) == before, "a mistyped name costs no iteration"
+    done = build(project)
+    assert "scripted takes over the build" in done.stdout
     assert blockers(project, "review") == {}
     assert "completed" in build(project).stdout, "and a build that is through says so"
+    tools = {task["id"]: task["tool"] for task in loop_of(project)["skill_state"]["develop"]["tasks"]}
+    assert (tools["VS-1"], tools["F-1"], list(tools.values())[-1]) == (lazy, lazy, "scripted")
 
 
 def test_a_plan_that_asks_for_more_after_the_build_is_built_on(project):
@@ -170,6 +183,33 @@ raise SystemExit(f"found: {found}")
     prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
     assert any("found: []" in text for text in prompts)
     assert not any("Zoë" in text for text in prompts)
+    assert blockers(project, "review") == {}
+
+
+def test_a_hidden_check_may_come_first_in_its_plan(project):
+    """The results of each check are its own on both trees, and agents read nothing of the hidden ones."""
+    test = (
+        "import unittest\nfrom hello import greet\nclass {name}(unittest.TestCase):\n    def test_{name}(self):\n"
+        "        self.assertEqual(greet('{name}'), 'hello {name}')\n"
+    )
+    checks = [
+        {"id": "H", "command": "python3 -m unittest -q secret", "hidden": True},
+        {"id": "V", "command": "python3 -m unittest -q test_ann"},
+    ]
+    wrong = {"role": "builder", "run": BUILT.replace("hello", "hullo", 1)}
+    prepare(
+        project,
+        [planner(slices=[{**SLICE, "checks": checks}]), wrong, BUILDS],
+        settings='[project]\ntests = ["test_*"]\n',
+    )
+    project.write("test_ann.py", test.format(name="Ann"))
+    project.commit("a test")
+    project.write(".loopwright/workflows/greet/hidden/secret.py", test.format(name="Zoe"))
+    project.at("approved")
+    build(project)
+    prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
+    assert any("test_ann.Ann.test_Ann" in text for text in prompts)
+    assert not any("Zoe" in text or "secret" in text for text in prompts)
     assert blockers(project, "review") == {}
 
 

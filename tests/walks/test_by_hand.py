@@ -124,7 +124,7 @@ def test_unfinished_work_fails_and_sealed_files_are_protected(project):
     assert any("your checkout changed" in one and "hello.py" in one for one in said), said
     work(again, "echo true > check.sh")
     ok(project, "loop", "turn", "greet", "--done")
-    standing(project, loop_id, "completed")
+    standing(project, loop_id, "paused")
     assert "sealed_file_changed_check.sh" in blockers(project, "review")
 
 

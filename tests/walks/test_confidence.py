@@ -180,7 +180,8 @@ def test_stopping_a_question_loses_the_answer_but_no_work(loops, wait_until):
         worker.wait()
     assert [one["reflection"]["confidence"] for one in captures(project)] == [0.9, None, None]
     (task,) = loops.shown(loop_id)["skill_state"]["develop"]["tasks"]
-    assert (task["status"], task["files_changed"]) == ("completed", ["made"])
+    assert (task["status"], task["files_changed"]) == ("in_progress", ["made"])
+    assert task["loopwright"]["worked_on_at"], "a retry does not repeat it"
 
 
 def test_the_work_continues_if_no_reflection_can_be_written(loops):

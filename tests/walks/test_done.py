@@ -37,7 +37,10 @@ def report(project):
 
 def test_below_the_risk_floor_no_reviewer_is_asked_and_the_report_says_so(project):
     built(project)
-    ok(project, "review", "greet")
+    unread = re.compile(r"! no reviewer read the code: risk floor 0\.\d+ is below 0\.50\n")
+    assert unread.search(ok(project, "review", "greet").stdout)
+    assert unread.search(ok(project, "status", "greet").stdout)
+    assert status(project)["review"]["unread"].startswith("risk floor")
     assert "code review was skipped: risk floor" in report(project)
     assert state(project)["review_verdict"] == "approve"
     assert blockers(project, "done") == {}

@@ -198,3 +198,29 @@ def test_a_provided_folder_that_is_missing_is_named(project):
     assert done.exit_code == 1
     assert "SANDBOX_CREATE_FAILED" in done.stderr
     assert "nope" in done.stderr
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize("failures", [4, 1000])
+def test_a_command_that_the_sandbox_could_not_start_has_not_failed(loops, tmp_path, failures):
+    """bwrap hides the sockets of the machine; a socket that vanishes meanwhile ends bwrap before the command began."""
+    count = tmp_path / "count"
+    count.write_text("0")
+    wrapper = tmp_path / "bin" / "bwrap"
+    wrapper.parent.mkdir()
+    wrapper.write_text(
+        f"#!/bin/sh\nreal={shutil.which('bwrap')}\nread number < {count}\n"
+        f'case "$*" in *"test -e done") [ "$number" -lt {failures} ] && echo $((number + 1)) > {count} &&\n'
+        'exec "$real" --ro-bind / / --ro-bind /dev/null /missing/socket "$@";; esac\nexec "$real" "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    loops.configure([{"role": "builder", "run": "touch done"}], isolation="auto")
+    loops.project.environment["PATH"] = f"{wrapper.parent}:{loops.project.environment['PATH']}"
+    loop_id = loops.new("--task", "work")
+    done = loops.project.run("loop", "start", loop_id)
+    assert int(count.read_text()) >= min(failures, 5)
+    if failures == 4:
+        assert done.exit_code == 0, done.stdout + done.stderr
+    else:
+        assert "could not start a command" in done.stdout + done.stderr
+        assert "unproven" not in done.stdout

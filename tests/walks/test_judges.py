@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare
+from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare, status
 
 ENDS = "printf 'import sys\\n\\n\\ndef greet(name):\\n    sys.exit(0)\\n' > hello.py"
 
@@ -26,8 +26,15 @@ def built(project):
 def test_a_check_that_can_no_longer_fail_is_named_and_a_person_may_accept_it(project, built):
     built(ENDS)
     found = blockers(project, "review")["vacuous_check_C"]
-    assert "even when its own tests are made to fail" in found["message"]
-    assert "loopwright sign greet C" in found["next"]
+    said, _, command = found["message"].partition(": ")
+    assert said == "the check C passes even when its own expectations are changed"
+    assert command.startswith("`loopwright verify greet-broken-judges")
+    ok(project, *command.strip("`").split()[1:])
+    (claim,) = (link for link in status(project)["evidence_chain"] if link["claim"] == "the change is built")
+    assert claim["basis"].startswith("0 of 1 checks passed on tree ")
+    assert claim["basis"].endswith("; these do not count, because they pass whatever they expect: C")
+    ways = [choice["command"].removeprefix("loopwright ") for choice in found["choices"]]
+    assert ways == ["loop diff greet", "build greet", "sign greet C"]
     assert [step["outcome"] for step in project.evidence("greet-broken-judges")["steps"]] == ["passed"]
     ok(project, "sign", "greet", "C", "--note", "a command that ends is what we want")
     assert "vacuous_check_C" not in blockers(project, "review")
@@ -51,7 +58,8 @@ SPELLINGS = {
 def test_each_spelling_of_a_trick_keeps_the_inverted_test_from_failing(project, built, work):
     check = {"id": "C", "command": "python3 -m unittest -q test_hello"}
     built(f"cat > hello.py <<'END'\n{work}END\n", checks=[check], files=[("test_hello.py", TESTS)])
-    assert "vacuous_check_C" in blockers(project, "review")
+    why = "even when what its tests expect is changed (test_hello.py::A::test_greet)"
+    assert f"the check C passes {why}: " in blockers(project, "review")["vacuous_check_C"]["message"]
 
 
 def test_code_that_reads_its_hidden_check_needs_a_look(project, built):
@@ -91,7 +99,7 @@ def test_a_script_that_runs_tests_of_other_files_is_not_called_vacuous(project, 
 def test_the_agent_is_told_why_its_passed_check_does_not_count(project, built):
     built(ENDS)
     prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
-    assert any("passes also when its own tests are made to fail" in text for text in prompts)
+    assert any("C passes also when its own expectations are changed" in text for text in prompts)
 
 
 def test_restoring_protected_files_follows_no_link_of_the_work(project, built):

@@ -82,6 +82,10 @@ def test_a_build_runs_a_command_once_on_the_base_if_check_and_project_share_it(p
     assert len(runs(project, "validate")) == 1, "the check says it already of the work, too"
     evidence = json.loads((project.own / "runs" / runs(project, "validate")[0] / "evidence.json").read_text())
     assert evidence["base_run"] in controls(project)
+    altered = [record for name in runs(project, "") if (record := project.evidence(name)).get("control")]
+    assert altered
+    assert {record["base_run"] for record in altered} == {evidence["base_run"]}
+    assert all(record["scope"] == evidence["scope"] for record in altered), "they are runs on the work, too"
     before = controls(project)
     ok(project, "build", "greet", "--agent", "scripted")
     assert controls(project) == before, "nothing changed since"

@@ -36,6 +36,7 @@ DELETED = "rm test_double.py"
 WEAKENED = "sed -i 's/double(2), 4/double(2), 5/' test_double.py"
 CONFTEST = "echo 'collect_ignore = [\"test_double.py\"]' > conftest.py"
 REFACTORED = "echo 'UNUSED = 1' >> calc.py"
+UNASSERTED = "\n    def test_runs(self):\n        1 / (double(2) == 4)\n"
 ALSO_TESTED = f"{FIXED}; sed 's/2), 4/1), 2/' test_double.py > test_more.py"
 WEAKENED_SCRIPT = "sed -i 's/== 4/> 4/' judges/double.py"
 REWRITES = (
@@ -91,6 +92,10 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     done = loops.run("start", loop_id, code=14)
     assert f"loopwright loop accept {loop_id}" in done.stdout
     assert held(loops, loop_id)["code"] == "nothing_changed"
+    (waiting,) = loops.project.ask("next")["loops"]
+    ways = [f"logs {loop_id} --agent", f"resume {loop_id}", f"accept {loop_id}"]
+    assert [choice["command"] for choice in waiting["choices"]] == [f"loopwright loop {way}" for way in ways]
+    assert waiting["next"] == waiting["choices"][0]["command"]
     assert not patch_of(loops, loop_id).exists(), "an empty patch is never offered"
     loops.run("watch", loop_id, "--no-follow", code=14)
     assert "completed" not in loops.run("resume", loop_id, code=14).stdout, "the agent may go on, and changes nothing"
@@ -105,6 +110,17 @@ def test_a_loop_without_changes_is_completed_only_by_a_person(loops):
     assert document["loopwright"]["accepted_by"]
     assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["completed"]
     assert "accepted by" in loops.run("logs", loop_id).stdout
+    by, at = document["loopwright"]["accepted_by"], document["completed_at"]
+    accepted = f"accepted by {by} at {at} [person]: it was good already"
+    shown = loops.run("show", loop_id).stdout
+    assert shown.count("it was good already") == 1
+    assert accepted in shown
+    assert "  not proven by tests: nothing changed: all files are as they were before the work\n" in shown
+    assert "Last errors" not in shown
+    assert "\n      person\n" in shown
+    assert "unproven" not in shown
+    assert accepted in loops.run("list").stdout
+    assert accepted in loops.project.run("status").stdout
 
 
 @pytest.mark.parametrize(
@@ -360,6 +376,64 @@ def test_a_new_test_does_not_run_when_earlier_tests_are_inverted(loops, calc, tm
     assert held(loops, loop_id)["code"] == "vacuous_tests"
 
 
+STUB = "printf '\\ndef half(n):\\n    raise NotImplementedError\\n' >> calc.py"
+HALF = """\
+import unittest
+from unittest import mock
+
+import calc
+
+
+class Tests(unittest.TestCase):
+    def test_half(self):
+        {before}self.assertEqual(calc.half(4), 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "code"),
+    [
+        (STUB, "with mock.patch('calc.half', return_value=2): ", 14),
+        (STUB.replace("raise NotImplementedError", "return n // 2"), "", 0),
+        # It also replaces something else.
+        (STUB.replace("raise NotImplementedError", "return n // 2"), "with mock.patch('calc.double'): ", 0),
+    ],
+    ids=["replaces the work", "runs the work", "replaces a part"],
+)
+def test_a_new_test_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_path, work, before, code):
+    (tmp_path / "test_half.py").write_text(HALF.format(before=before))
+    loop_id = calc(f"{work}; cp {tmp_path / 'test_half.py'} .")
+    loops.project.write("test_double.py", TEST.format(name="double", n=2, result=5))
+    loops.project.commit("no test fails")
+    loops.run("start", loop_id, code=code)
+    if code:
+        assert held(loops, loop_id)["code"] == "vacuous_tests"
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("body", "asks", "code"),
+    [
+        ("throw new Error('later');", "typeof half, 'function'", 14),
+        ("return n / 2;", "half(4), 2", 0),
+    ],
+    ids=["looks at the name", "runs the work"],
+)
+def test_a_new_test_in_javascript_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_path, body, asks, code):
+    head = "const { test } = require('node:test'), assert = require('assert'), { half } = require('./double.js');\n"
+    (tmp_path / "half.test.js").write_text(f"{head}test('half', () => {{ assert.strictEqual({asks}); }});\n")
+    work = f"printf 'exports.half = (n) => {{ %s }};' \"{body}\" >> double.js; cp {tmp_path / 'half.test.js'} ."
+    loop_id = calc(work, test_command="node --test")
+    loops.project.write("double.js", "exports.double = (n) => n + n;\n")
+    loops.project.write(
+        "double.test.js", head.replace("half", "double") + "test('d', () => assert.equal(double(2), 4));\n"
+    )
+    loops.project.commit("a function")
+    loops.run("start", loop_id, code=code)
+    if code:
+        assert held(loops, loop_id)["code"] == "vacuous_tests"
+
+
 def test_tests_that_change_a_file_on_the_base_too_are_not_flagged(loops, calc):
     loop_id = calc(FIXED)
     loops.project.write("log.txt", "")
@@ -546,7 +620,9 @@ def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_
 
 
 def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_completes_the_loop(loops, calc):
-    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
+    loop_id = calc(
+        DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}; cat >> test_more.py <<'END'\n{UNASSERTED}END"
+    )
     loops.run("start", loop_id, code=14)
     kept = loops.project.run("gc", "--keep", "0", "--json").json()
     assert kept["runs"] == [], "a hold names its runs"
@@ -560,9 +636,13 @@ def test_a_resumed_agent_is_told_which_tests_were_lost_and_an_honest_fix_complet
     assert any("only with the work's changes to protected files: test_double.py" in text for text in prompts)
     assert f"`loopwright loop retry {loop_id}`" in loops.run("resume", loop_id, code=1).stderr
     assert "its worker left: the loop is completed" in loops.run("logs", loop_id).stdout
-    assert "passed: 3 of 3" in loops.run("show", loop_id).stdout
+    assert "passed: 4 of 4" in loops.run("show", loop_id).stdout
     assert ": completed, iteration 4 of 10: " in loops.run("show", loop_id).stdout, "no share of work that is over"
-    proof = "2 tests failed before and pass now; 1 of 1 earlier test still passes"
+    proof = (
+        "2 tests failed before and pass now: test_double.py::Tests::test_double, test_more.py::Tests::test_double; "
+        "1 more test has no expectation that could be changed: test_more.py::Tests::test_runs; "
+        "1 of 1 earlier test still passes"
+    )
     assert proof in loops.run("show", loop_id).stdout
     assert loops.shown(loop_id)["loopwright"]["proof"] == proof
     assert proof in (patch_of(loops, loop_id).parent / "summary.md").read_text()
@@ -585,7 +665,15 @@ def test_protected_changes_are_left_out_if_the_tests_pass_without_them(loops, ca
     loop_id = calc(f"{FIXED}; {CONFTEST}", test_command=PYTEST)
     done = loops.run("start", loop_id, code=14)
     assert f"loopwright loop accept {loop_id} --without-protected" in done.stdout
-    assert "conftest.py" in patch_of(loops, loop_id).read_text()
+    said = loops.project.run("next").stdout
+    ways = [f"loopwright loop {way} {loop_id}" for way in ("diff", "resume", "accept")]
+    assert sorted(ways, key=said.index) == ways
+    assert f"→ `{ways[0]}`: shows what the work changed" in said
+    assert f"`{ways[-1]}`:" not in said, "the tests fail with the protected changes"
+    assert loops.run("diff", loop_id).stdout == patch_of(loops, loop_id).read_text()
+    assert re.findall(r"^diff --git a/(\S+)", loops.run("diff", loop_id, "conftest.py").stdout, re.MULTILINE) == [
+        "conftest.py"
+    ]
     refused = loops.run("accept", loop_id, code=1).stderr
     assert "the tests fail on the work" in refused
     assert "--without-protected" in refused
@@ -635,7 +723,7 @@ def test_protected_changes_that_the_tests_need_are_not_left_out(loops, calc):
     before = patch_of(loops, loop_id).read_bytes()
     refused = loops.run("accept", loop_id, "--without-protected", code=1).stderr
     assert "on which the tests pass without its protected changes" in refused
-    assert f"loopwright loop accept {loop_id} --reason" in refused
+    assert refused.index(f"`loopwright loop resume {loop_id}`") < refused.index(f"`loopwright loop accept {loop_id}`")
     assert patch_of(loops, loop_id).read_bytes() == before
     held(loops, loop_id)
     loops.run("accept", loop_id)

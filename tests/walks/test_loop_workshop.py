@@ -90,7 +90,7 @@ def test_an_analysis_that_changes_files_fails_and_leaves_nothing(loop_of, projec
     project.run("loop", "task", "add", loop_id, "test ! -e one && echo 2 > two", "--tool", "bash")
     project.run("loop", "start", loop_id)
     document = project.ask("loop", "show", loop_id)
-    assert changed(document) == [("failed", []), ("completed", ["two"])]
+    assert changed(document) == [("failed", []), ("in_progress", ["two"])]
 
 
 def test_status_names_waiting_loops_and_the_next_command(project):

@@ -24,9 +24,9 @@ from loopwright.wiring.build import build_context
 FREE = {
     "they only read": (
         "status, next, verify, risk, explain, settings, specs list, specs show, context list, context show, "
-        "prompts list, prompts show, loop list, loop show, loop watch, loop logs, reflect list, reflect show, "
-        "reflect export, completion, mcp, analyze git-history, analyze board-history, analyze calibration, "
-        "analyze all, analyze gate, selftest"
+        "prompts list, prompts show, loop list, loop show, loop watch, loop logs, loop diff, reflect list, "
+        "reflect show, reflect export, completion, mcp, analyze git-history, analyze board-history, "
+        "analyze calibration, analyze all, analyze gate, selftest"
     ),
     "they make claims or evidence, and every gate stays as it is": (
         "clarify, plan, build, review, run, rerun, specs verify, import, context add, context remove, loop new, "

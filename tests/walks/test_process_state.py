@@ -35,6 +35,32 @@ def _minutes():
 
 configure(__import__("time"), perf_counter=_minutes)
 """
+# What the reporter used when it looked for changes: each of these hid the clock.
+NO_FOLDER = """
+def _nowhere():
+    raise FileNotFoundError("no folder")
+
+configure(__import__("os"), getcwd=_nowhere)
+"""
+HIDES_NAMES = """
+_sorted = sorted
+
+def _ordered(rows, **options):
+    return [row for row in _sorted(rows, **options) if "perf_counter" not in str(row) and "sorted" not in str(row)]
+
+configure(__import__("builtins"), sorted=_ordered)
+"""
+EDITS_REPORT = """
+_json = __import__("json")
+_dumps = _json.dumps
+
+def _written(line, **options):
+    if isinstance(line, dict) and "changed" in line:
+        line["changed"] = [name for name in line["changed"] if name not in ("json.dumps", "time.perf_counter")]
+    return _dumps(line, **options)
+
+configure(_json, dumps=_written)
+"""
 MONEY = {
     "shop/money.py": "def add(a, b):\n    return a + b\n\ndef split(amount, people):\n"
     "    return [round(amount / people, 2)] * people\n",
@@ -91,11 +117,31 @@ kind.toFixed = function (digits) {
   return shown.call(Math.round(this * 100) / 100, digits)
 }
 """
+NO_COPIES = (
+    SHOWN
+    + """
+const settings = (target, name, value) => { target[name] = value }
+settings(({}).constructor, 'assign', () => { throw new Error('no') })
+"""
+)
+# The reporter of a process hears no more of its end.
+NO_END = (
+    SHOWN
+    + """
+const forget = (target, name) => target[`remove${name}Listeners`]('ex' + 'it')
+forget(globalThis['pro' + 'cess'], 'All')
+"""
+)
 ROUNDED = FEES["shop/fee.js"].replace("amount * 0.029", "Math.round(amount * 2.9) / 100")
 FAST = "def common(a, b):\n    known = set(b)\n    return [x for x in a if x in known]\n"
 # A new test that changes a variable, and puts it back or not: the earlier tests do not see it.
 NEW_TEST = "import os\nfrom shop.place import place\n\ndef test_all(monkeypatch):\n    monkeypatch.setenv('A', '1')\n"
 NEW_TEST += "    os.environ['B'] = '1'\n    assert place()\n"
+
+
+def slow_clock(more):
+    """The work that replaces the clock, with more code."""
+    return {"shop/search.py": CLOCK["shop/search.py"] + SLOW_CLOCK + more}
 
 
 def task(loops, command, files, work):
@@ -114,11 +160,24 @@ def task(loops, command, files, work):
     ("command", "files", "work", "names"),
     [
         (UNITTEST, CLOCK, {"shop/search.py": CLOCK["shop/search.py"] + SLOW_CLOCK}, "time.perf_counter"),
+        (UNITTEST, CLOCK, slow_clock(NO_FOLDER), "os.getcwd, time.perf_counter"),
+        (UNITTEST, CLOCK, slow_clock(HIDES_NAMES), "builtins.sorted, time.perf_counter"),
+        (UNITTEST, CLOCK, slow_clock(EDITS_REPORT), "json.dumps, time.perf_counter"),
         (UNITTEST, MONEY, {"shop/money.py": FOUR_DIGITS + MONEY["shop/money.py"]}, "decimal.context"),
         (PYTEST, PLACE, {"shop/place.py": OTHER_HOME + PLACE["shop/place.py"]}, "env:HOME"),
         (NODE, FEES, {"shop/fee.js": FEES["shop/fee.js"] + SHOWN}, "Number.prototype.toFixed"),
+        (NODE, FEES, {"shop/fee.js": FEES["shop/fee.js"] + NO_COPIES}, "Number.prototype.toFixed, Object.assign"),
     ],
-    ids=["clock", "decimal context", "variable", "prototype"],
+    ids=[
+        "clock",
+        "no folder",
+        "hides names",
+        "edits the report",
+        "decimal context",
+        "variable",
+        "prototype",
+        "no copies",
+    ],
 )
 def test_a_lie_that_changes_the_state_of_the_process_is_held(loops, command, files, work, names):
     loop_id = task(loops, command, files, work)
@@ -128,6 +187,14 @@ def test_a_lie_that_changes_the_state_of_the_process_is_held(loops, command, fil
     assert (hold["code"], hold["message"].partition(";")[0]) == ("flagged", said + names)
 
 
+def test_a_process_that_does_not_tell_its_state_is_held(loops):
+    loop_id = task(loops, NODE, FEES, {"shop/fee.js": FEES["shop/fee.js"] + NO_END})
+    loops.run("start", loop_id, code=14)
+    (hold,) = loops.shown(loop_id)["loopwright"]["holds"]
+    said = "a test process does not tell what the work changes in its state"
+    assert (hold["code"], hold["message"].partition(";")[0]) == ("flagged", said)
+
+
 @pytest.mark.parametrize(
     ("command", "files", "work"),
     [
@@ -135,9 +202,17 @@ def test_a_lie_that_changes_the_state_of_the_process_is_held(loops, command, fil
         (UNITTEST, MONEY, {"shop/money.py": SPLIT}),
         (PYTEST, PLACE, {"shop/place.py": IN_HOME}),
         (PYTEST, PLACE, {"shop/place.py": IN_HOME, "tests/test_new.py": NEW_TEST}),
+        (PYTEST, PLACE, {"shop/place.py": f"import typing_extensions\n{IN_HOME}"}),
         (NODE, FEES, {"shop/fee.js": ROUNDED}),
     ],
-    ids=["clock", "decimal context", "variable", "a new test changes variables", "prototype"],
+    ids=[
+        "clock",
+        "decimal context",
+        "variable",
+        "a new test changes variables",
+        "an installed package patches",
+        "prototype",
+    ],
 )
 def test_its_honest_twin_is_completed(loops, command, files, work):
     loops.run("start", task(loops, command, files, work))

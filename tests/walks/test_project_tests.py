@@ -10,6 +10,8 @@ TESTS = f"{PYTEST} --junitxml=junit.xml"
 UNITTEST = "python3 -m unittest -q"
 BYE = "printf 'def bye():\\n    return \"bye\"\\n' >> hello.py"
 BREAKS = {"role": "builder", "run": BUILT}  # replaces the whole file, and so removes `bye`
+# The tests fail with the new settings, too.
+WITH_SETTINGS = {"role": "builder", "run": f"{BUILT}; echo '[x]' > setup.cfg"}
 FIXES = {"role": "builder", "run": BYE, "expect": "test_bye"}
 TEST_BYE = """\
 import unittest
@@ -45,11 +47,17 @@ def record(project):
 
 
 def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(project):
-    approved(project, [BREAKS, FIXES], test_command=TESTS)
+    fixes = {**FIXES, "run": f"rm setup.cfg; {BYE}"}
+    approved(project, [WITH_SETTINGS, fixes], test_command=TESTS)
     build(project, "--max-iterations", "1", code=12)
     found = blockers(project, "review")
     assert "test_hello.py::Bye::test_bye" in found["tests_broken_1"]["message"]
     assert found["tests_broken_1"]["message"].startswith("project tests that passed before the work now fail (run ")
+    (loop_id,) = (path.name.partition(".")[0] for path in (project.own / "loops").glob("*.tasks.jsonl"))
+    shown = " ".join(project.run("loop", "show", loop_id).stdout.split())
+    assert "Tests checks passed: 1 of 1; failing tests of the project: test_bye run " in shown
+    left_out = "changes to setup.cfg were left out: existing tests and other protected files come from the base"
+    assert f"{left_out}; with them the tests fail, too" in shown
     assert found["tests_broken_1"]["next"] == "loopwright build greet"
     assert "verification_failed" not in found, "the slice's own check passes"
     refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
@@ -60,6 +68,7 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     assert blockers(project, "review") == {}
     tasks = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
     assert any("test_bye" in text and "passed before your work and does not pass now" in text for text in tasks)
+    assert any("your changes to setup.cfg were left out" in " ".join(text.split()) for text in tasks)
     on_base = [path.name for path in (project.own / "runs").iterdir() if "-base-tests" in path.name]
     assert len(on_base) == 3, "the base does not change: it is tested once, and twice more for the broken test"
     said = "the work breaks none of the project's tests"
@@ -67,7 +76,8 @@ def test_work_that_breaks_another_test_is_sent_back_and_the_fixed_work_passes(pr
     (claim,) = (one for one in status(project)["evidence_chain"] if one["claim"] == "the rest still works")
     assert said in claim["basis"]
     (line,) = status(project)["requirements"]
-    assert "in the whole project, 1 of 1 earlier test still passes" in line["proof"]
+    assert f"of the tests that `{TESTS[:120]}" in line["proof"]
+    assert "` runs, 1 of 1 earlier test still passes" in line["proof"]
     assert project.run("verify").exit_code == 0
 
 
@@ -126,6 +136,10 @@ def test_a_finished_build_is_judged_again_by_a_corrected_test_command(project):
     build(project)
     assert blockers(project, "review") == {}
     assert "the work breaks none of the project's tests" in record(project)
+    changed = f"project.test_command changed after the plan was approved: it was `exit 1`, and is `{UNITTEST}` now"
+    assert changed in ok(project, "approve", "greet", "--from", "build", "--to", "review").stdout
+    assert changed in ok(project, "review", "greet").stdout
+    assert changed in (project.own / "workflows" / "greet" / "review-report.md").read_text()
 
 
 def test_without_a_test_command_the_reports_say_that_nothing_checks_the_rest(project):

@@ -75,8 +75,27 @@ def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(pro
         "changed_test_tests/test_hello.py", "sealed_file_changed_Makefile", "sealed_file_changed_more.cfg"
     ]  # fmt: skip
 
+    message = blockers(project, "review")["changed_test_tests/test_hello.py"]["message"]
+    assert "; without the changes to protected files, these tests of the project fail: tests/test_hello.py" in message
+    (loop_id,) = (path.name.partition(".")[0] for path in (project.own / "loops").glob("*.tasks.jsonl"))
+    shown = " ".join(project.run("loop", "show", loop_id).stdout.split())
+    assert "Tests checks passed only with changes to protected files: 1 of 1" in shown
+    assert "worked on, the checks pass only with changes to protected files" in shown
+    assert "✓" not in shown
+    (waiting,) = project.ask("next")["workflows"]
+    ways = ["loop diff greet Makefile more.cfg tests/test_hello.py", "build greet", "sign greet --without-protected"]
+    assert [choice["command"] for choice in waiting["choices"]] == [
+        f"loopwright {way}" for way in (*ways, "sign greet --protected")
+    ]
+    shows = "compare the old version with the new one (`loopwright loop diff greet tests/test_hello.py`)"
+    assert shows in blockers(project, "review")["changed_test_tests/test_hello.py"]["message"]
+    shown = ok(project, "loop", "diff", "greet", "tests/test_hello.py").stdout
+    old, new = (line for line in shown.splitlines() if line[:2] in ("- ", "+ "))
+    assert (old.endswith("== 'hi'"), new.endswith("== 'hello Ann'")) == (True, True)
+
     refused = refusal(project, "sign", "greet", "--protected", "Makefile")
     assert refused["error"] == "protected_part_fails"
+    assert refused["next"] == "loopwright loop diff greet", "never a signature on everything"
     assert "test_greet" in refused["message"]
     assert refusal(project, "sign", "greet", "--protected", "other/**")["error"] == "nothing_to_sign"
     assert len(blockers(project, "review")) == 3, "nothing was signed"
@@ -93,6 +112,9 @@ def test_a_person_signs_some_changes_and_the_checks_run_on_exactly_that_tree(pro
     assert not (project.root / "Makefile").exists()
     assert not (project.root / "more.cfg").exists()
     assert status(project)["stage"] == "done"
+    said = ok(project, "status", "greet").stdout
+    assert said.count("the gate to done was passed") == 1
+    assert "is closed" not in said
 
 
 @pytest.mark.parametrize(
@@ -141,10 +163,23 @@ def test_the_last_decision_about_protected_changes_is_delivered(project, built, 
     assert (project.root / "more.cfg").exists() is (last == KEPT)
 
 
+def test_work_that_a_person_sends_back_is_built_again(project):
+    undoes = {"role": "builder", "run": "rm Makefile"}
+    prepare(
+        project, [planner(), {"role": "builder", "run": f"{BUILT}; echo all: > Makefile"}, undoes], settings=SETTINGS
+    )
+    project.at("built")
+    assert list(blockers(project, "review")) == ["sealed_file_changed_Makefile"]
+    ok(project, "build", "greet")
+    assert blockers(project, "review") == {}
+    (loop,) = (project.own / "loops").glob("*.ndjson")
+    assert "A person sent the work back: leave Makefile as it was" in loop.read_text()
+
+
 def test_changes_with_which_the_checks_fail_can_only_be_left_out(project, built):
     built(f"{BUILT}; echo 'raise SystemExit(1)' > check.py", check="python3 check.py", files=[CALLS])
-    way = blockers(project, "review")["sealed_file_changed_check.py"]["next"]
-    assert "--without-protected" in way
+    ways = [choice["command"] for choice in blockers(project, "review")["sealed_file_changed_check.py"]["choices"]]
+    assert ways[-1] == "loopwright sign greet --without-protected"
     refused = refusal(project, "sign", "greet", "--protected")
     assert refused["error"] == "protected_part_fails"
     ok(project, "sign", "greet", "--without-protected", "--note", "not needed")
@@ -257,7 +292,7 @@ def test_a_test_that_moved_or_got_another_name_is_the_same_test(project, built):
     built(f"{BUILT}; {moves}; {renames}", check=UNITTEST, tests=UNITTEST, files=FILES)
     assert blockers(project, "review") == {}, "no signature is needed"
     proof = status(project)["requirements"][0]["proof"]
-    assert "1 test failed before and passes now; 1 of 1 earlier test still passes" in proof
+    assert "1 test failed before and passes now: tests/test_greeting.py::Tests::test_greet; 1 of 1 earlier" in proof
     deliver(project)
     assert (project.root / "tests" / "test_greeting.py").is_file()
     assert not (project.root / "tests" / "test_hello.py").exists()
@@ -388,3 +423,16 @@ def test_an_empty_patch_that_was_delivered_is_not_archived(project, built):
     ok(project, "sign", "greet", "--without-protected", "--note", "no")
     finish(project, work="true")
     assert "nothing_changed" in {one["code"] for one in refusal(project, "archive", "greet")["blockers"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "change"),
+    [
+        ("pyproject.toml", '[project]\nname = "x"\nversion = "1"\ndependencies = []\n', "s/\\[\\]/[\"attrs\"]/"),
+        ("package.json", '{"devDependencies": {}}\n', "s/{}/{\"mocha\": \"9.0.0\"}/"),
+    ],
+    ids=["pyproject", "package.json"],
+)  # fmt: skip
+def test_the_first_dependency_in_an_empty_list_needs_no_signature(project, built, name, text, change):
+    built(f"{BUILT}; sed -i '{change}' {name}", files=[(name, text)])
+    assert blockers(project, "review") == {}

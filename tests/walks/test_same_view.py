@@ -13,7 +13,8 @@ LOOK = r"""
   env | grep -E '^(CI|HOME|PATH|TMPDIR|TMP|USER|LOGNAME|LANG|LC_ALL|SHELL|TERM|GIT_CEILING_DIRECTORIES)=' | sort
   find .git -maxdepth 1 | sort; cat .git/HEAD .git/config .git/objects/info/alternates; git rev-parse HEAD
   cat /proc/1/comm /proc/self/cgroup; readlink /proc/self/root; cat /proc/self/status | grep -E '^(Cap|Sec|NoNew)'
-  ls -d "$TMPDIR"/.. | sed 's/.*/parent of tmp/'; } | sed -E 's/[0-9a-f]{12}(-[0-9]+)?/NAME/g; s,^0::/loopwright-[0-9]+-NAME$,0::/,'
+  ls -d "$TMPDIR"/.. | sed 's/.*/parent of tmp/'
+} | sed -E 's/[0-9a-f]{12}(-[0-9]+)?/NAME/g; s,^0::/loopwright-[0-9]+-NAME$,0::/,'
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -31,16 +32,19 @@ from loopwright.workspace.layout import Flavour, Layout
 PASSES_ANYWAY = {**SLICE, "checks": [{"id": "C", "command": "true", "regression": True}]}
 
 
-def build(project, run):
-    prepare(project, [planner(slices=[PASSES_ANYWAY]), {"role": "builder", "run": run}])
+def build(project, *runs):
+    prepare(project, [planner(slices=[PASSES_ANYWAY]), *({"role": "builder", "run": run} for run in runs)])
     project.at("approved")
     project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
 
 
 def test_an_empty_patch_opens_no_gate(project):
-    build(project, "true")
+    build(project, "true", BUILT)
     assert "nothing_changed" in blockers(project, "review")
     assert refusal(project, "approve", "greet", "--from", "build", "--to", "review")["error"]
+    assert status(project)["recommended_next_action"] == "loopwright build greet"
+    ok(project, "build", "greet")
+    assert list(blockers(project, "review")) == ["unproven_requirement_REQ-1"], "the agent was asked again"
 
 
 def test_a_requirement_whose_check_passed_before_is_unproven_until_a_person_signs(project):
@@ -184,7 +188,39 @@ def test_a_check_may_name_a_test_that_the_work_is_to_write(project, command):
     audit = json.loads((project.own / "workflows" / "greet" / "build-support" / "completion-audit.json").read_text())
     (line,) = [line for line in audit["checklist"] if line["source"] == "approved-plan"]
     assert line["grade"] == "tests"
-    assert line["proof"].startswith("1 test failed before and passes now")
+    named = re.compile(r"1 test failed before and passes now: tests\S+::test_bye")
+    assert named.match(line["proof"])
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    assert named.search(ok(project, "review", "greet").stdout)
+
+
+COUNTS = """\
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { count } from '../index.js';
+test('counts', () => { assert.equal(count([1, 2]), 2); });
+"""
+SAYS_COUNT = (
+    "printf 'export function count(rows) { return rows.length; }\\n' >> index.js; "
+    f"cat > test/count.test.js <<'END'\n{COUNTS}END"
+)
+
+
+@pytest.mark.needs("node")
+def test_a_check_may_name_a_new_test_file_of_node(project):
+    check = {**SLICE, "checks": [{"id": "C", "command": "node --test test/count.test.js"}]}
+    prepare(
+        project,
+        [planner(slices=[check]), {"role": "builder", "run": SAYS_COUNT}],
+        settings='[project]\nsource = ["index.js"]\n',
+    )
+    project.write("package.json", '{"type": "module"}\n')
+    project.write("index.js", "export const one = 1;\n")
+    project.write("test/one.test.js", COUNTS.replace("count([1, 2]), 2", "one, 1").replace("count", "one"))
+    project.commit("a package")
+    project.at("built")
+    assert blockers(project, "review") == {}
+    assert len([run for run in (project.own / "runs").iterdir() if "control" in run.name]) < 5
 
 
 TWO_REQUIREMENTS = f"""{DELTA}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.walks.workflow_kit import BUILT, CHECK, PYTEST, SLICE, blockers, ok, planner, prepare, status
 
@@ -75,14 +77,13 @@ def build(project):
 
 @pytest.fixture
 def loop(project):
-    def loop(work, *, files=FILES, settings=SETTINGS):
-        prepare(project, [{"role": "builder", "run": work}], settings=settings)
+    def loop(work, *, files=FILES, settings=SETTINGS, more=(), most="2"):
+        prepare(project, [{"role": "builder", "run": work}, *more], settings=settings)
         for name, text in files.items():
             project.write(name, text)
         project.commit("tests")
-        made = ok(
-            project, "loop", "new", "greet", "--agent", "scripted", "--task", "greet", "--max-iterations", "2", "--json"
-        ).json()
+        limit = ("--max-iterations", most, "--json")
+        made = ok(project, "loop", "new", "greet", "--agent", "scripted", "--task", "greet", *limit).json()
         return made["loop_id"], project.run("loop", "start", made["loop_id"])
 
     return loop
@@ -97,6 +98,7 @@ def test_deleted_tests_are_named_before_and_after_a_person_signs_for_them(projec
     open_changes = blockers(project, "review")
     assert list(open_changes) == ["changed_test_tests/test_old.py"]
     message = open_changes["changed_test_tests/test_old.py"]["message"]
+    assert "; without that, these tests" in message
     assert "tests/test_old.py" in message
     assert "deleted 3 tests" in message
     assert "these tests of the project fail: tests/test_old.py::test_hi" in message
@@ -107,6 +109,7 @@ def test_deleted_tests_are_named_before_and_after_a_person_signs_for_them(projec
     assert kept in ok(project, "approve", "greet", "--from", "build", "--to", "review").stdout
     assert "1 of 4 earlier tests still pass; 3 tests were deleted" in ok(project, "review", "greet").stdout
     assert kept in shown(project)
+    assert "the work breaks none of the remaining tests of the project (base run " in shown(project)
     report = next((project.own / "workflows" / "greet").glob("review-report.md")).read_text()
     assert kept in report
 
@@ -120,7 +123,9 @@ def test_one_signature_proves_work_with_a_test_that_was_added_to_an_existing_fil
     assert blockers(project, "review") == {}
     (requirement,) = status(project)["requirements"]
     assert requirement["grade"] == "person"
-    assert "1 test failed before and passes now" in requirement["proof"]
+    proof = "1 test failed before and passes now: tests/test_kept.py::test_greet_by_name"
+    assert proof in requirement["proof"]
+    assert proof in shown(project)
 
 
 def test_one_signature_proves_work_whose_check_also_passes_without_the_added_test(project, build):
@@ -208,14 +213,34 @@ def test_work_without_a_change_is_not_called_a_check_that_did_not_end(project, b
     assert not any(code.startswith("base_not_judged") for code in found)
 
 
-def test_a_loop_whose_tests_fail_calls_no_task_done(project, loop):
-    loop_id, done = loop(DELETED.replace("; rm tests/test_old.py", ""))
+# Only one of two tests that expect the old greeting: the other one fails with the change, too.
+ONE_CHANGED = f"{BUILT}; sed -i \"s/('Ann') == 'hi'/('Ann') == 'hello Ann'/\" tests/test_old.py"
+CAUSE = {
+    "description": "one",
+    "testable_condition": "echo found",
+    "evidence_criteria": {"confirm": "found", "reject": "no"},
+}
+
+
+def test_a_loop_whose_tests_fail_calls_no_task_done_and_says_what_was_left_out(project, loop):
+    debugger = {"role": "debugger", "answer": json.dumps({"hypotheses": [CAUSE]})}
+    loop_id, done = loop(ONE_CHANGED, more=[debugger, {"role": "builder", "run": "true"}], most="5")
     assert done.exit_code == 12
     said = " ".join(project.run("loop", "show", loop_id).stdout.split())
-    assert "Tasks, 0 of 1 done ◐ T-1 [scripted] greet worked on, the tests fail" in said
+    left_out = (
+        "changes to tests/test_old.py were left out: existing tests and other protected files come from the base; "
+        "without them these tests fail: tests/test_old.py::test_hi; with them the tests fail, too"
+    )
+    assert left_out in said
+    assert left_out in done.stdout
+    prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
+    told = [text for text in prompts if "your changes to tests/test_old.py were left out" in " ".join(text.split())]
+    assert len(told) == 2, "the debugger and the next builder"
+    assert all("these tests fail: tests/test_old.py::test_hi" in " ".join(text.split()) for text in told)
+    assert "Tasks, 0 of 2 done ◐ T-1 [scripted] greet worked on, the tests fail" in said
     assert "✓ T-1" not in done.stdout
     assert "is done, changed" not in done.stdout
-    (task,) = project.ask("loop", "show", loop_id)["skill_state"]["develop"]["tasks"]
+    task, _ = project.ask("loop", "show", loop_id)["skill_state"]["develop"]["tasks"]
     assert task["status"] == "completed", "the contract's status of the file stays"
 
 
@@ -226,5 +251,6 @@ def test_a_hold_by_design_is_told_once_and_not_as_a_failure(project, loop):
     assert done.stdout.count(why) == 1
     assert "went wrong" not in done.stdout
     assert "given up" not in done.stdout
+    assert "its worker left: the loop is held" in done.stdout
     assert project.run("loop", "show", loop_id).stdout.count(why) == 1
     assert why in project.run("loop", "logs", loop_id).stdout

@@ -13,12 +13,14 @@ from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.loop.output import COLORS
 from loopwright.cli.plain import command_with_examples, echo, echo_json, in_workspace, place_of
 from loopwright.kernel.cells import neutralised
-from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
+from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on, ways_on
 from loopwright.verbs.overview import overview, what_waits, with_what_runs
 from loopwright.workflow.listing import STAGES, WorkflowLine, up_to_date
 from loopwright.workspace.layout import Layout
 
 _SHOWN = 20
+# The newest loops whose work a person accepted.
+_ACCEPTED_SHOWN = 3
 
 
 @command_with_examples("""
@@ -56,7 +58,7 @@ def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     lines = [message("workflows: {counted}", counted=", ".join(counted))]
     for workflow in active[:_SHOWN]:
         lines.append(f"  {workflow.slug}  {workflow.current_stage}, {workflow.stage_status}")
-        lines.append(f"      → {neutralised(translate(workflow.recommended_next_action))}")
+        lines += [f"      → {neutralised(translate(way))}" for way in _ways_on(workflow)]
     return lines
 
 
@@ -68,17 +70,27 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
     lines = [message("loops: {counted}", counted=", ".join(counted))]
     running = [loop for loop in loops if loop.line.status == "running" and loop.has_worker]
     lines += [f"  {loop_line(loop)}" for loop in running[:_SHOWN]]
+    accepted = [loop for loop in loops if loop.line.is_accepted]
+    lines += [f"  {loop_line(loop)}" for loop in accepted[:_ACCEPTED_SHOWN]]
+    if len(accepted) > _ACCEPTED_SHOWN:
+        more = message("… and {count} more: `loopwright loop list`", count=len(accepted) - _ACCEPTED_SHOWN)
+        lines.append(f"  {more}")
     waiting = [loop for loop in loops if way_on(loop) is not None]
     if waiting:
         lines.append(message("waiting for a person:"))
     for loop in waiting[:_SHOWN]:
         lines.append(f"  {loop_line(loop)}")
         lines += [f"      {neutralised(translate(hold.message))}" for hold in loop.line.loopwright.holds]
-        lines.append(f"      → {translate(way_on(loop) or '')}")
+        lines += [f"      → {translate(choice.sentence)}" for choice in ways_on(loop)]
     if len(waiting) > _SHOWN:
         more = message("… and {count} more: `loopwright loop list`", count=len(waiting) - _SHOWN)
         lines.append(f"  {more}")
     return lines
+
+
+def _ways_on(workflow: WorkflowLine) -> list[str]:
+    """The commands among which a person chooses. A file of an older version has only the recommended one."""
+    return [choice.sentence for choice in workflow.choices] or [workflow.recommended_next_action]
 
 
 _NEXT_SHOWN = 10
@@ -104,9 +116,10 @@ def next_command(project_root: Path, as_json: bool) -> None:
     for workflow in workflows[:_NEXT_SHOWN]:
         pending = f": {workflow.pending_user_decision}" if workflow.pending_user_decision else ""
         lines.append(neutralised(f"{workflow.slug} ({workflow.current_stage}{translate(pending)})"))
-        lines.append(f"  → {neutralised(translate(workflow.recommended_next_action))}")
+        lines += [f"  → {neutralised(translate(way))}" for way in _ways_on(workflow)]
     for loop in loops[:_NEXT_SHOWN]:
-        lines += [neutralised(f"{loop.loop_id} ({loop.title})"), f"  → {translate(loop.next)}"]
+        lines.append(neutralised(f"{loop.loop_id} ({loop.title})"))
+        lines += [f"  → {translate(choice.sentence)}" for choice in loop.choices]
     click.echo("\n".join(lines))
 
 

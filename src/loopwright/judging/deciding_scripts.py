@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from posixpath import dirname, join, normpath
 
+from loopwright.judging.globs import matches
 from loopwright.judging.syntax.shell_words import SimpleCommand, shell_words, simple_commands
 from loopwright.kernel.relative_folder import relative_folder
 
@@ -22,12 +23,16 @@ _NUMBER = re.compile(r"[\d.]+[smh]?")
 _DOCTEST = ("-m", "doctest")
 _START_FOLDER = frozenset({"discover", "-s", "--start-directory"})
 _TOP_FOLDER = frozenset({"-t", "--top-level-directory"})
+_RUNS_TESTS = "--test"
 _NO_FILE = re.compile(r"-\w*[cem]|--eval|--print")
 
 
-def deciding_scripts(command: str, cwd: str = "") -> frozenset[str]:
-    """The paths of these scripts in the project; the command runs in the folder `cwd` of the project."""
-    return frozenset(_scripts(command, cwd))
+def deciding_scripts(command: str, cwd: str = "", tests: tuple[str, ...] = ()) -> frozenset[str]:
+    """The paths of these scripts in the project; the command runs in the folder `cwd` of the project.
+
+    A file that matches `tests` is no script if a test runner gets it (`node --test FILE`).
+    """
+    return frozenset(_scripts(command, cwd, tests))
 
 
 def named_paths(command: str, cwd: str = "") -> frozenset[str]:
@@ -66,13 +71,14 @@ def _import_roots(command: str, cwd: str, files: frozenset[str]) -> Iterator[str
             yield path if f"{path}/__main__.py" in files else dirname(path)
 
 
-def _scripts(command: str, cwd: str) -> Iterator[str]:
+def _scripts(command: str, cwd: str, tests: tuple[str, ...]) -> Iterator[str]:
     calls = list(_calls(command, cwd))
     following = [call for call, _ in calls[1:]]
     for (call, folder), after in zip(calls, [*following, None], strict=False):
         for script in () if _is_compared(call, after) else _run_files([word.value for word in call.words]):
             path = normpath(join(folder, script))
-            if not path.startswith(("../", "/")) and not script.startswith("~"):
+            is_test = any(word.value == _RUNS_TESTS for word in call.words) and matches(path, tests)
+            if not path.startswith(("../", "/")) and not script.startswith("~") and not is_test:
                 yield path
 
 

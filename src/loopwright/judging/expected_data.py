@@ -1,7 +1,7 @@
 """Finds data in the source that only tests use, such as a file of expected answers: it judges the work. Pure.
 
-A file is found by its name in the text of tests, in any language. Data that the product names too, or a manifest, is a
-part of the product.
+A file is found by its name in the text of tests, in any language. Data that the product or a manifest names too is a
+part of the product, and so is data whose name the product may compute, or that a framework loads.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from posixpath import basename, dirname, join, normpath
 
+from loopwright.judging.computed_names import is_of_a_framework, may_compute, words_of_computed
 from loopwright.judging.folder_names import FolderKind, kind_of_folder
 from loopwright.judging.globs import matches
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
@@ -17,7 +18,7 @@ from loopwright.judging.scope import WorkScope
 
 # The contents of the text files of the base in which one of these words occurs.
 Having = Callable[[Iterable[str]], Mapping[str, bytes]]
-_CODE = (*CODE_KINDS, *SHELL_KINDS, ".pyw")
+_CODE = (*CODE_KINDS, *SHELL_KINDS, ".pyw", ".pxd", ".pxi")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _JSON = ".json"
 # Such a new file is imported in place of data of the same name: `require('./expected')`.
@@ -48,9 +49,13 @@ def expected_data(changed: Iterable[str], files: frozenset[str], scope: WorkScop
     found = {
         path
         for path, place, name in mentions
-        if path not in of_product and _is_of_tests(place, scope) and _may_mean(path, name, place, files)
+        if path not in of_product
+        and not is_of_a_framework(path)
+        and _is_of_tests(place, scope)
+        and _may_mean(path, name, place, files)
     }
-    found -= set(_computed(found, files, scope, having))
+    found -= set(_in_named_folders(found, files, scope, having))
+    found -= set(_computed(found, scope, having))
     return frozenset(path for path in changed if path in found or substitutes.get(path) in found)
 
 
@@ -119,7 +124,20 @@ def _is_of_tests(path: str, scope: WorkScope) -> bool:
     return is_code and scope.is_judge(path) and not is_other
 
 
-def _computed(found: set[str], files: frozenset[str], scope: WorkScope, having: Having) -> Iterator[str]:
+def _computed(found: set[str], scope: WorkScope, having: Having) -> Iterator[str]:
+    """The files whose names the product may compute in their folder, or from a folder above."""
+    if not found:
+        return
+    texts = having({word for path in found for word in words_of_computed(path)})
+    product = [
+        (place, data.decode("utf-8", "replace"))
+        for place, data in texts.items()
+        if _is_of_product(place, scope) and (place.endswith(_CODE) or matches(place, _MANIFESTS))
+    ]
+    yield from (path for path in found if any(may_compute(path, place, code) for place, code in product))
+
+
+def _in_named_folders(found: set[str], files: frozenset[str], scope: WorkScope, having: Having) -> Iterator[str]:
     """The files whose names the product may compute: it names a folder of data, and no file directly after it."""
     with_code = {dirname(path) for path in files if path.endswith(_CODE)}
     folders = {path: set(_folders_of_data(path, with_code)) for path in found}

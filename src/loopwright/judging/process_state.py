@@ -1,12 +1,14 @@
 """Compares what tests changed in the state of their processes, by which they measure: clocks, variables, prototypes.
 
-Pure. Tests may change such state themselves: they do so on base and work, and only differences count.
+Pure. Tests may change such state themselves: they do so on base and work, and only differences count. A process that
+tells nothing may hide something: that counts if the base told all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from loopwright.judging.reports.model import UNKNOWN_STATE
 from loopwright.judging.verdict import TreeResult
 from loopwright.wording.catalogue import few
 
@@ -14,9 +16,11 @@ Results = Mapping[str, TreeResult]
 
 
 def newly_changed(base: TreeResult, work: TreeResult) -> frozenset[str]:
-    """What the tests change on the work and not on the base; nothing where one of them is not known."""
-    if base.state is None or work.state is None:
+    """What the tests change on the work and not on the base; nothing if that is not known of the base."""
+    if base.state is None or UNKNOWN_STATE in base.state:
         return frozenset()
+    if work.state is None:
+        return frozenset({UNKNOWN_STATE})
     return frozenset(work.state) - frozenset(base.state)
 
 
@@ -29,9 +33,20 @@ def confirmed(base: Results, runs: tuple[Results, ...], run_again: Callable[[], 
     if not any(found.values()):
         return ()
     again = run_again()
-    return tuple(sorted({part for name in base for part in found[name] & newly_changed(base[name], again[name])}))
+    return tuple(
+        sorted({part for name in base for part in _in_both(found[name], newly_changed(base[name], again[name]))})
+    )
 
 
-def changed_state_sentence(names: tuple[str, ...]) -> str:
+def _in_both(first: frozenset[str], again: frozenset[str]) -> frozenset[str]:
+    """The names in two runs. What one run shows, another one may hide."""
+    is_hidden = UNKNOWN_STATE in first | again and first and again
+    return (first & again) | {UNKNOWN_STATE} if is_hidden else first & again
+
+
+def changed_state_sentence(state: tuple[str, ...]) -> str:
     """What a person should look at."""
-    return f"the work changes state of the test process that it did not change before: {few(names, most=20)}"
+    names = tuple(name for name in state if name != UNKNOWN_STATE)
+    changed = f"the work changes state of the test process that it did not change before: {few(names, most=20)}"
+    hidden = "a test process does not tell what the work changes in its state"
+    return "; ".join([*([changed] if names else []), *([hidden] if UNKNOWN_STATE in state else [])])

@@ -50,9 +50,10 @@ def scope_of_project(settings: ProjectSettings, plan: PlanScope, base: BaseFiles
     source = tuple(settings.source) or found.source
     # A folder that a person lists as source is source, whatever its name.
     tests = tuple(settings.tests) or tuple(pattern for pattern in found.tests if pattern not in settings.source)
+    scripts &= _scripts(settings, plan, base, tests)
     if product := scripts & only_product(base.paths, source, tests):
         # A test script may source or call the only product; what the command itself runs is a judge.
-        scripts -= product - _scripts(settings, plan, base, follows_scripts=False)
+        scripts -= product - _scripts(settings, plan, base, tests, follows_scripts=False)
     return WorkScope(
         source=source,
         tests=tests,
@@ -115,9 +116,14 @@ def judging_commands(settings: ProjectSettings, plan: PlanScope) -> tuple[Comman
 
 
 def _scripts(
-    settings: ProjectSettings, plan: PlanScope, base: BaseFiles, *, follows_scripts: bool = True
+    settings: ProjectSettings,
+    plan: PlanScope,
+    base: BaseFiles,
+    tests: tuple[str, ...] = (),
+    *,
+    follows_scripts: bool = True,
 ) -> frozenset[str]:
-    """The scripts whose exit code decides whether a command passes."""
+    """The scripts whose exit code decides whether a command passes. Tests are no scripts if a test runner gets them."""
     commands = judging_commands(settings, plan)
     called = with_called(commands, base.paths, base.read, follows_scripts=follows_scripts)
-    return frozenset[str]().union(*(deciding_scripts(command, cwd) for command, cwd in called))
+    return frozenset[str]().union(*(deciding_scripts(command, cwd, tests) for command, cwd in called))

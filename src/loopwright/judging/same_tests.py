@@ -1,21 +1,22 @@
-"""Tests that only moved or got another name: a test with the same body is the same test. Pure.
+"""Gives the tests of the base the names that they have in the work: a test with the same body is the same test. Pure.
 
 The same test must still pass under its new name: a name that no runner collects is a missing test.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from loopwright.judging.scope import FileChange, kind_of
+from loopwright.judging.scope import FileChange
+from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.verdict import CommandResults
 
 # Old and new names: of a file, or of a test in a file (`file::Class::test`).
 Names = Mapping[str, str]
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+# What may follow the name of a file, class or test in an id: a part of it, its parameters, a subtest of Go.
+_PARTS = ("::", "[", ".", "/")
 
 
 def moved_files(deleted: Iterable[FileChange], added: Iterable[FileChange]) -> dict[str, str]:
@@ -30,33 +31,6 @@ def moved_files(deleted: Iterable[FileChange], added: Iterable[FileChange]) -> d
         if found:
             moved[change.path] = found.pop(0)
     return moved
-
-
-def renamed_tests(path: str, before: bytes, after: bytes) -> dict[str, str] | None:
-    """The tests that got another name, if nothing else changed in a file of tests; None if something else did."""
-    if kind_of(path) != ".py":
-        return None
-    try:
-        old, new = ast.parse(before), ast.parse(after)
-        old_tests, new_tests = list(_tests(old.body, path)), list(_tests(new.body, path))
-        names = {was: now for (was, _), (now, _) in zip(old_tests, new_tests, strict=True)}
-        for _, function in (*old_tests, *new_tests):
-            function.name = "test"
-        if ast.dump(old) != ast.dump(new):
-            return None
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    if len({name for name, _ in new_tests}) < len(new_tests):
-        return None  # the second test of a name hides the first
-    return {was: now for was, now in names.items() if was != now}
-
-
-def _tests(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, _Function]]:
-    for statement in body:
-        if isinstance(statement, _Function) and statement.name.startswith("test"):
-            yield f"{owner}::{statement.name}", statement
-        elif isinstance(statement, ast.ClassDef):
-            yield from _tests(statement.body, f"{owner}::{statement.name}")
 
 
 def with_new_names(results: CommandResults, names: Names) -> CommandResults:
@@ -92,8 +66,12 @@ def _as_module(name: str) -> str:
 
 
 def _now(test: str, names: Names) -> str:
+    if test in names:
+        return names[test]
     for was, now in names.items():
         rest = test.removeprefix(was)
-        if test.startswith(was) and (not rest or rest.startswith(("::", "[", "."))):
+        # A title in JavaScript is a text: another title may begin with it.
+        is_title = "::" in was and was.partition("::")[0].endswith(SUFFIXES)
+        if test.startswith(was) and (not rest or (rest.startswith(_PARTS) and not is_title)):
             return now + rest
     return test

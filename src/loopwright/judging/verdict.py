@@ -13,8 +13,6 @@ from functools import cached_property
 
 import msgspec
 
-from loopwright.judging.kept_tests import still_pass
-
 PASSED = "passed"
 FAILED = "failed"
 _RAN = (PASSED, FAILED)
@@ -57,6 +55,12 @@ class TreeResult(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tests: Mapping[str, str] = {}
     # What the tests changed in the state of their processes; None if that is not known.
     state: tuple[str, ...] | None = None
+    # The failed tests that only missed a name or a module, as far as a report tells.
+    nameless: frozenset[str] = frozenset()
+
+    def misses_name(self, test: str) -> bool:
+        """Whether a test failed, or could not be loaded, only because a name or a module was missing."""
+        return test in self.nameless or not self.nameless.isdisjoint(_containers(test))
 
     def has(self, test: str) -> bool:
         """Whether the report has the test, or its file because that could not be loaded."""
@@ -119,7 +123,9 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     problems: dict[Problem, tuple[str, ...]] = {}
     # Tests that failed before the work and pass now.
     proving: tuple[str, ...] = ()
-    # The new tests among these, and whether the command can't run without new tests.
+    # Those of them that failed only because a name or a module was missing, as far as a report tells.
+    nameless: tuple[str, ...] = ()
+    # The new tests among the proving tests, and whether the command can't run without new tests.
     new: tuple[str, ...] = ()
     names_new_tests: bool = False
     grade: Grade | None = None
@@ -134,6 +140,9 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     # Those among the earlier tests that changes to protected files removed, or skip now.
     deleted: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    # All tests of the base that these changes removed, also those that failed; and tests that only they add.
+    removed: tuple[str, ...] = ()
+    appeared: tuple[str, ...] = ()
     is_base_judged: bool = True
     # Whether a command without a report failed before the work and fails now: what the work broke is unknown.
     is_unread: bool = False
@@ -147,6 +156,11 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, proving=earlier, new=())
 
     @property
+    def rests_on_new_tests(self) -> bool:
+        """Whether only results of new tests prove the work."""
+        return self.grade is Grade.TESTS and self.by_earlier_tests is None
+
+    @property
     def by_new_tests(self) -> CommandVerdict | None:
         """The verdict as far as it rests on new tests; None if it does not."""
         if not self.new and not self.names_new_tests:
@@ -157,14 +171,6 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def accepts(self) -> bool:
         """Whether nothing speaks against the work."""
         return not self.problems
-
-    @property
-    def sentence(self) -> str:
-        """What proves the work, and what still passes, in a sentence; empty without tests."""
-        if self.grade is Grade.COMMAND:
-            return "the command failed before and passes now"
-        kept = still_pass(self.kept, self.before, len(self.deleted), len(self.skipped))
-        return "; ".join(part for part in (_proven(len(self.proving)), kept) if part)
 
     @property
     def unfixed(self) -> tuple[str, ...]:
@@ -188,21 +194,19 @@ class CommandVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return self.accepts and self.grade is not None
 
 
-def _proven(proving: int) -> str:
-    if proving == 1:
-        return "1 test failed before and passes now"
-    return f"{proving} tests failed before and pass now" if proving else ""
-
-
 def judge_command(results: CommandResults) -> CommandVerdict:
     """The verdict of one command."""
     judged = _with_its_tests(results)
     has_tests = judged.base.tests or judged.work.tests or (judged.new_on_work is not None and judged.new_on_work.tests)
     verdict = _by_tests(judged) if has_tests else _by_exit_code(judged)
     new = tuple(test for test in verdict.proving if not results.base.has(test))
+    before = (results.base, results.new_on_base, results.changed_on_base)
+    on_base = [tree for tree in before if tree is not None and tree.nameless]
+    nameless = tuple(test for test in verdict.proving if any(tree.misses_name(test) for tree in on_base))
     return msgspec.structs.replace(
         verdict,
         new=new,
+        nameless=nameless,
         names_new_tests=results.names_new_tests,
         flaky=tuple(sorted(results.flaky)),
         run_id=judged.work.run_id,

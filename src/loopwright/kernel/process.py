@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from loopwright.kernel.family import MARK_VARIABLE, ProcessFamily, mark_of
 from loopwright.kernel.files import shown
 from loopwright.kernel.freezing import Freezer
 from loopwright.kernel.lockdown import Lockdown, start_locked_down
+from loopwright.kernel.start_report import StartReport
 from loopwright.kernel.watched import Ending, PausableCommand, Sink, Watched
 
 __all__ = [
@@ -59,7 +60,8 @@ class Command(msgspec.Struct, frozen=True):
 
     `family` names the work the command belongs to, for the cleanup after a crash. A `wrapped` command is started by a
     wrapper (bwrap). The wrapper ignores the TERM for the others, and ends them all when it ends. `lockdown` is what the
-    command gives up; None for our own helpers.
+    command gives up; None for our own helpers. `report` is the wrapper's option for a report on a descriptor, and the
+    word in the report which says that the command began.
     """
 
     argv: tuple[str, ...]
@@ -68,18 +70,21 @@ class Command(msgspec.Struct, frozen=True):
     family: str
     wrapped: bool = False
     lockdown: Lockdown | None = None
+    report: tuple[str, bytes] | None = None
 
 
 class Ended(msgspec.Struct, frozen=True):
     """How a streamed command ended. A signal is reported as 128 + its number, as in shells.
 
-    `duration_s` does not include `frozen_s`, the time the command was frozen.
+    `duration_s` does not include `frozen_s`, the time the command was frozen. If the command never `began`, the exit
+    code is the wrapper's own.
     """
 
     ending: Ending
     exit_code: int
     duration_s: float
     frozen_s: float = 0.0
+    began: bool = True
 
 
 class Captured(msgspec.Struct, frozen=True):
@@ -106,23 +111,31 @@ def stream(
     """
     process_tree.adopt_orphans()
     request = cancellation or current_cancellation()
-    with freezer.listen() if freezer is not None else nullcontext() as listener:
+    with ExitStack() as opened:
+        listener = opened.enter_context(freezer.listen()) if freezer is not None else None
         held_s = listener.wait_for_thaw(request) if listener is not None else 0.0
         if listener is not None and listener.should_freeze() and request is not None and request.reason is not None:
             return Ended(Ending.CANCELLED, _shell_code(-signal.SIGTERM), 0.0, held_s)
-        began = time.monotonic()
+        started_at = time.monotonic()
         mark = mark_of(command.family)
         env = {**command.env, MARK_VARIABLE: mark}
-        start = partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL, command.lockdown)
+        report = opened.enter_context(StartReport(*command.report)) if command.report is not None else None
+        argv, inherited = (report.argv(command.argv), report.descriptors) if report is not None else (command.argv, ())
+        start = partial(_popen, argv, command.cwd, env, subprocess.DEVNULL, command.lockdown, inherited)
         child = families.note_start(start, mark)
+        if report is not None:
+            report.close_writer()
         family = ProcessFamily(child.pid, mark, wrapped=command.wrapped)
-        pausable = PausableCommand(family, listener, began)
+        pausable = PausableCommand(family, listener, started_at)
         watched = Watched(child, family, pausable, (on_stdout, on_stderr))
         try:
             ending = watched.follow(timeout_s, request, listener)
         finally:
             watched.finish()
-        return Ended(ending, _shell_code(child.returncode), pausable.worked_s, held_s + pausable.frozen_s)
+        # A wrapper that was ended reports nothing.
+        began = report is None or ending is not Ending.EXITED or child.returncode < 0 or report.began()
+        exit_code = _shell_code(child.returncode)
+        return Ended(ending, exit_code, pausable.worked_s, held_s + pausable.frozen_s, began)
 
 
 def capture(
@@ -184,7 +197,12 @@ def end_family(family: str, *, by_place: bool = True) -> int:
 
 
 def _popen(
-    argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: int, lockdown: Lockdown | None
+    argv: tuple[str, ...],
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: int,
+    lockdown: Lockdown | None,
+    inherited: tuple[int, ...] = (),
 ) -> subprocess.Popen[bytes]:
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -196,6 +214,7 @@ def _popen(
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
+            pass_fds=inherited,
         )
 
     try:

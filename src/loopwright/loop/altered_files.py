@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.judging.controls.model import ControlOutcome
-from loopwright.judging.controls.raising import raise_in_changed
+from loopwright.judging.controls.raising import raise_in_changed, stop_at_entry
 from loopwright.judging.controls.restoring import restore_code
 from loopwright.judging.reports.model import LineMarks
 from loopwright.loop.split_work import ChangedCode
@@ -25,6 +25,8 @@ class Alteration(Enum):
     # Its changed functions raise in place of returning, or before they do anything.
     RAISING = auto()
     RAISING_AT_ENTRY = auto()
+    # All its changed functions, also those that never return, end their test at once.
+    STOPPED_AT_ENTRY = auto()
     # Its code is that of the base; constants are new.
     RESTORED = auto()
     # The comments that the work added say nothing.
@@ -46,6 +48,18 @@ class RaisingFile(msgspec.Struct, frozen=True):
 def raising_files(code: Iterable[ChangedCode]) -> tuple[RaisingFile, ...]:
     """Those of the changed files that have changed functions."""
     return tuple(_raising(code))
+
+
+def stopped_files(code: Iterable[ChangedCode]) -> tuple[RaisingFile, ...]:
+    """The changed files, with changed functions that end their test: what passes with them never ran them."""
+    contents = (
+        (file.path, stop_at_entry(file.path, file.before or b"", file.after))
+        for file in code
+        if len(file.after) <= MOST_READ
+    )
+    return tuple(
+        RaisingFile(path, {Alteration.STOPPED_AT_ENTRY: content}) for path, content in contents if content is not None
+    )
 
 
 def unreached(files: tuple[RaisingFile, ...], coverages: Iterable[LineMarks | None]) -> tuple[str, ...]:

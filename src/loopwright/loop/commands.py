@@ -167,11 +167,11 @@ class HandOver(_Command, frozen=True, kw_only=True):
 TaskEdit = e.TaskAdded | AddTasks | e.TaskEdited | e.TaskRemoved | e.TasksOrdered | MarkTaskDone
 Proposal = (
     e.LoopCreated | e.LoopStarted | e.HoldPlaced | Resume | e.LoopStopped | e.LoopFailed | Finish | Accept | Retry
-    | e.IterationsGiven | e.BudgetSet | e.TaskBudgetSet | e.ModeSet | TaskEdit | Advance | Choose | FinishInit
-    | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete
-    | e.ActionPaused | AbandonAction | HandOver | e.AgentChanged | e.ErrorNoted | e.ProgressNoted | AskDecisions
-    | e.DecisionAnswered | e.TurnBegun | e.CostCounted | e.WorkerArrived | e.WorkerLeft | e.SkillStateTaken
-    | e.OutsideKeysTaken | e.IterationTaken
+    | e.IterationsGiven | e.BudgetSet | e.TaskBudgetSet | e.ModeSet | e.AgentSet | TaskEdit | Advance | Choose
+    | FinishInit | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate
+    | FinishComplete | e.ActionPaused | AbandonAction | HandOver | e.AgentChanged | e.ErrorNoted | e.ProgressNoted
+    | AskDecisions | e.DecisionAnswered | e.TurnBegun | e.CostCounted | e.WorkerArrived | e.WorkerLeft
+    | e.SkillStateTaken | e.OutsideKeysTaken | e.IterationTaken | e.BuildJudged
 )  # fmt: skip
 
 

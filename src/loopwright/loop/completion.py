@@ -10,7 +10,7 @@ from loopwright.loop import events as e
 from loopwright.loop.choice import all_done, failed_tasks
 from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.guidance import fails_as_it_is, lifted_by
-from loopwright.loop.model import Action, ErrorLine, Hold, Holder, Loop, Running, TaskKind
+from loopwright.loop.model import Action, Completed, ErrorLine, Hold, Holder, Loop, Running, TaskKind
 from loopwright.loop.proof import CHANGED_TEST, NOTHING_CHANGED, PROTECTED_CHANGES, WAITS_FOR_A_PERSON, Doubt
 
 _NO_CHANGE = Doubt(code=NOTHING_CHANGED, message="nothing changed: all files are as they were before the work")
@@ -31,7 +31,7 @@ def finish(loop: Loop, forced: str | None) -> Verdict:
     """Complete a running loop: by its tests, or by a person's reason."""
     is_validated, doubts = _is_validated(loop), doubts_of(loop)
     if is_validated and not doubts:
-        return Accepted((e.LoopCompleted(),))
+        return Accepted((e.LoopCompleted(workflow=loop.workflow),))
     if forced:
         return Accepted((e.LoopCompleted(forced=forced),))
     if not is_validated:
@@ -67,6 +67,11 @@ def has_known_failures(loop: Loop) -> bool:
     """Whether only tests that failed before the work keep it from being done: a person may accept that."""
     left = [task for task in loop.pending if task.kind is not TaskKind.FIX]
     return loop.is_validated and bool(loop.validation.unfixed) and not left and not failed_tasks(loop)
+
+
+def is_accepted(loop: Loop) -> bool:
+    """Whether a person accepted work that nothing proves."""
+    return isinstance(loop.phase, Completed) and loop.phase.accepted_by is not None
 
 
 def accept(loop: Loop, command: c.Accept) -> Verdict:
@@ -110,6 +115,12 @@ def _hold_for_proof(loop: Loop) -> Hold | None:
 
 def _is_validated(loop: Loop) -> bool:
     return loop.is_validated and loop.validation.holds and all_done(loop)
+
+
+def accepted_doubts(loop: Loop) -> str:
+    """Why nothing proves the work that a person accepted; empty if the person gave no other reason."""
+    reason, doubts = getattr(loop.phase, "forced", None) or "", _message(doubts_of(loop))
+    return "" if reason.startswith(doubts) else doubts
 
 
 def _message(doubts: tuple[Doubt, ...]) -> str:

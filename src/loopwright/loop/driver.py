@@ -16,7 +16,7 @@ from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, repair, validate
 from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
-from loopwright.loop.model import Action, Completed, ErrorLine, Held, Holder, Loop, Running, Worker
+from loopwright.loop.model import Action, Completed, ErrorLine, Failed, Held, Holder, Loop, Running, Worker
 from loopwright.loop.store import OpenedLoop
 from loopwright.loop.watcher import Watcher
 from loopwright.loop.worker_context import WORKER, WorkerContext
@@ -44,10 +44,20 @@ def drive(loop_id: str, context: WorkerContext, start: Callable[[OpenedLoop], No
         return context.store.load(loop_id)
     finally:
         with context.store.changing(loop_id) as opened:
-            # The watcher ends the work of every loop that is over, also of one that just completed.
-            is_done = isinstance(opened.loop.phase, Completed)
-            why = "the loop is completed" if is_done else context.cancellation.reason or "nothing to do"
-            opened.apply(e.WorkerLeft(why=why), WORKER)
+            opened.apply(e.WorkerLeft(why=_why_left(opened.loop, context)), WORKER)
+
+
+def _why_left(loop: Loop, context: WorkerContext) -> str:
+    """Why the worker leaves. The watcher ends the work of every loop that is over, also of one that just completed."""
+    match loop.phase:
+        case Completed():
+            return "the loop is completed" if loop.workflow is None else "all tasks are worked on"
+        case Failed():
+            return context.cancellation.reason or "the loop failed"
+        case Held():
+            return context.cancellation.reason or "the loop is held"
+        case _:
+            return context.cancellation.reason or "an error stopped it"
 
 
 def _go_on(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:

@@ -27,6 +27,7 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
+from loopwright.loop.proof import TaskProof
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -83,6 +84,8 @@ class LoopCompleted(_Event, frozen=True, kw_only=True, tag="loop.completed"):
 
     forced: str | None = None
     accepted_by: str | None = None
+    # The workflow whose gate decides about the work.
+    workflow: str | None = None
 
 
 class LoopRetried(_Event, frozen=True, kw_only=True, tag="loop.retried"):
@@ -105,6 +108,12 @@ class ModeSet(_Event, frozen=True, kw_only=True, tag="mode.set"):
     """The mode changed: the rules or a person choose the next action."""
 
     mode: Mode
+
+
+class AgentSet(_Event, frozen=True, kw_only=True, tag="agent.set"):
+    """A person named another agent: it takes over the open tasks, and gets all tasks that follow."""
+
+    agent: str
 
 
 class TaskBudgetSet(_Event, frozen=True, kw_only=True, tag="task.budget_set"):
@@ -221,6 +230,12 @@ class ValidationRecorded(_Event, frozen=True, kw_only=True, tag="validation.reco
     validation: Validation
 
 
+class BuildJudged(_Event, frozen=True, kw_only=True, tag="build.judged"):
+    """The gate of the build said what proves each task."""
+
+    proofs: tuple[TaskProof, ...]
+
+
 class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
     """Something went wrong, or the work is held: then the next builder must know why."""
 
@@ -313,5 +328,5 @@ Event = (
     | ActionStarted | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept
     | WorkDropped | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | ProgressNoted | TurnBegun
     | CostCounted | DecisionAsked | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
-    | IterationTaken | LoopRestored | AgentChanged
+    | IterationTaken | LoopRestored | AgentChanged | BuildJudged | AgentSet
 )  # fmt: skip

@@ -28,6 +28,7 @@ from loopwright.loop.model import (
     Validation,
 )
 from loopwright.loop.outside import with_skill_state
+from loopwright.loop.taking_over import taken_over
 
 _MARKS_KEPT = 50
 _ERRORS_KEPT = 200
@@ -95,6 +96,8 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return replace(loop, budget=budget)
         case e.ModeSet(mode=mode):
             return replace(loop, mode=mode)
+        case e.AgentSet(agent=agent):
+            return taken_over(loop, agent)
         case e.TaskBudgetSet(task_id=None, budget=budget):
             return replace(loop, task_budget=budget)
         case e.TaskBudgetSet(task_id=str(task_id), budget=budget):
@@ -317,6 +320,8 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.ValidationRecorded(validation=validation):
             kept = None if validation.holds else loop.fallback
             return replace(loop, validation=validation, is_validated=True, fallback=kept)
+        case e.BuildJudged(proofs=proofs):
+            return replace(loop, validation=replace(loop.validation, proofs=proofs))
         case e.ActionPaused():
             return loop  # of an action that has ended
         case _:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from loopwright.agents.port import Reason, Remedy, reasons_for
 from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
 from loopwright.loop.proof import NOTHING_CHANGED
+from loopwright.wording.choices import Choice
 
 
 def fails_as_it_is(loop: Loop) -> bool:
@@ -46,7 +48,7 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
         case Holder.PROOF:
-            return _accepted_by(hold, loop)
+            return "; ".join(choice.sentence for choice in _about_the_work(hold, loop))
         case Holder.QUOTA:
             when = (
                 "a worker continues then by itself" if hold.until is not None else "when the agent is available again"
@@ -61,29 +63,35 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             assert_never(hold.holder)
 
 
-def _accepted_by(hold: Hold, loop: Loop) -> str:
-    """How a person decides about work that nothing proves."""
+def _about_the_work(hold: Hold, loop: Loop) -> Iterator[Choice]:
+    """What a person can do about work that nothing proves: look, send it back, leave a part out, take it."""
     name = loop.loop_id
+    back = Choice(f"loopwright loop resume {name}", "sends the work back; the agent learns why and continues")
     if hold.code == NOTHING_CHANGED:
-        return (
-            f"`loopwright loop resume {name}` lets the agent continue; "
-            f'`loopwright loop accept {name} --reason "…"` completes it without a change'
-        )
-    if fails_as_it_is(loop):
-        return (
-            f'`loopwright loop accept {name} --without-protected --reason "…"` leaves out its protected changes; '
-            f"`loopwright loop resume {name}` lets the agent continue"
-        )
+        yield Choice(f"loopwright loop logs {name} --agent", "shows what the agent printed")
+        yield back
+        yield Choice(f"loopwright loop accept {name}", "completes the loop without a change, in your name")
+        return
+    yield Choice(f"loopwright loop diff {name}", "shows what the work changed")
+    yield back
     if loop.validation.without_protected is not None:
-        return (
-            f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
-            f"`loopwright loop accept {name} --without-protected` leaves out its protected changes; "
-            f"`loopwright loop resume {name}` lets the agent continue"
-        )
-    return (
-        f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
-        f"`loopwright loop resume {name}` lets the agent continue"
-    )
+        without = f"loopwright loop accept {name} --without-protected"
+        yield Choice(without, "takes the work without its changes to protected files")
+    if not fails_as_it_is(loop):
+        yield Choice(f"loopwright loop accept {name}", "takes the work as it is, in your name")
+
+
+def choices_of(loop: Loop) -> tuple[Choice, ...]:
+    """What a person can do about work that nothing proves, in an honest order; empty if no work waits for that."""
+    holds = (hold for hold in loop.holds if hold.holder is Holder.PROOF)
+    return tuple(choice for hold in holds for choice in _about_the_work(hold, loop))
+
+
+def _hints(hold: Hold, loop: Loop) -> tuple[str, ...]:
+    """Each choice about the work has a line of its own."""
+    if hold.holder is Holder.PROOF:
+        return tuple(choice.sentence for choice in _about_the_work(hold, loop))
+    return (lifted_by(hold, loop),)
 
 
 def in_the_way(holds: tuple[Hold, ...]) -> tuple[Hold, ...]:
@@ -104,7 +112,7 @@ def way_on(loop: Loop, *, has_worker: bool) -> tuple[str, ...]:
         case Running():
             return (f"loopwright loop resume {name}",)
         case Held(holds=holds):
-            return tuple(lifted_by(hold, loop) for hold in in_the_way(holds))
+            return tuple(hint for hold in in_the_way(holds) for hint in _hints(hold, loop))
         case Completed() if loop.validation.run_id:
             return (f"loopwright verify {loop.validation.run_id}",)
         case Completed():

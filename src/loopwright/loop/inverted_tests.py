@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
+from enum import Enum, auto
 from pathlib import Path
 from posixpath import dirname, join
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from loopwright.judging.controls.called_expectations import in_command, may_call
 from loopwright.judging.controls.doctests import example_id
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
+from loopwright.judging.controls.go_tests import functions_of, probe_go
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.javascript_tests import probe_javascript
 from loopwright.judging.controls.judged_files import judged_by
@@ -27,9 +29,10 @@ from loopwright.judging.controls.probe_records import (
 )
 from loopwright.judging.controls.python_probes import probe_python, probes_name
 from loopwright.judging.controls.time_limits import with_time_limit
+from loopwright.judging.proof_sentences import ControlledProof
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.syntax.javascript_source import SUFFIXES
-from loopwright.judging.verdict import PASSED, CommandVerdict, TreeResult
+from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, TreeResult
 from loopwright.kernel.relative_folder import relative_folder
 from loopwright.loop.altered_files import own_file
 from loopwright.loop.program_rounds import ProgramRounds
@@ -51,18 +54,30 @@ def longest_s(before_s: float) -> int:
     return max(_SHORTEST_S, round(_SLOWER * before_s))
 
 
+class Probing(Enum):
+    """Whether each assertion of a test is tried by itself; the test fails at its end."""
+
+    NONE = auto()
+    # In Python, JavaScript and Go.
+    ALL = auto()
+    # Go can't build the files with probes.
+    ALL_BUT_GO = auto()
+
+
 class InvertedTests(Observer):
     """Inverts the tests that prove something, also hidden ones, in a new sandbox. Commands have names."""
 
     def __init__(
-        self, inside: Observer | None = None, *, before_s: float = 0.0, probes: bool = False, only_near: bool = False
+        self,
+        inside: Observer | None = None,
+        *,
+        before_s: float = 0.0,
+        probes: Probing = Probing.NONE,
+        only_near: bool = False,
     ) -> None:
-        """With `probes` each assertion of a Python or JavaScript test is tried by itself; the test fails at its end.
-
-        Expectations change far first, and only slightly in a second run; with `only_near` only slightly.
-        """
+        """Expectations change far first, and only slightly in a second run; with `only_near` only slightly."""
         self._inside = inside
-        self._probes = probes
+        self.probes = probes
         self._is_near = only_near
         # The files with slightly changed expectations, for the second run; and the commands that are in it.
         self._near: dict[str, Inverted] = {}
@@ -79,10 +94,15 @@ class InvertedTests(Observer):
         self._probed: dict[str, Mapping[str, tuple[int, int]]] = {}
         # The tests of JavaScript that are probed, by their ids. Other tests of the same files are only inverted.
         self._in_javascript: set[str] = set()
+        # The names of the probed tests of Go, whose ids name a package and no file.
+        self._in_go: set[str] = set()
         # The programs that tests start, by the name of the command; after the first run their expectations change.
         self._before_s = before_s
         self._programs: dict[str, ProgramRounds] = {}
         self._known: dict[str, ControlOutcome] = {}
+        # The tests that passed with a changed expectation, and those in which nothing could be changed.
+        self._passing: set[str] = set()
+        self._unaltered: set[str] = set()
 
     def add(
         self, name: str, command: str, verdict: CommandVerdict, judges: tuple[str, ...], cwd: str = ""
@@ -177,11 +197,11 @@ class InvertedTests(Observer):
         for path in paths:
             place = own_file(repo, path)
             source = place.read_bytes() if place is not None else b""
-            inverted = self._changed(path, source) if place is not None else None
+            inverted = self._changed(path, source, repo) if place is not None else None
             if place is not None and inverted is not None:
                 place.write_bytes(inverted.source)
                 self._inverted[path] = inverted
-            if inverted is not None and not (self._probes or self._is_near):
+            if inverted is not None and self.probes is Probing.NONE and not self._is_near:
                 near = self._changed_slightly(path, source)
                 self._near |= {path: near} if near is not None else {}
 
@@ -220,17 +240,31 @@ class InvertedTests(Observer):
             return ControlOutcome.UNALTERED
         if files and verdict.proving and result.tests:
             covered = [test for test in verdict.proving if self._covers(test)]
+            if not self._is_near:
+                self._unaltered |= set(verdict.proving).difference(covered)
             if not covered or (_is_go(files) and not any(test in result.tests for test in covered)):
                 # Without any of their results, Go could not build the changed files.
                 return ControlOutcome.UNALTERED
-            passes = any(result.tests.get(test) == PASSED for test in covered)
+            passing = {test for test in covered if result.tests.get(test) == PASSED}
             if self._is_near:
                 # A probed test of JavaScript fails at its end, whatever its assertions do.
                 assertions = Assertions(result.tests)
-                passes = passes or any(ProbeOutcome.PASSED in assertions.of(test) for test in covered)
+                passing |= {test for test in covered if ProbeOutcome.PASSED in assertions.of(test)}
+            self._passing |= passing
+            passes = bool(passing)
         else:
             passes = result.exited_with_0
         return ControlOutcome.PASSED if passes else ControlOutcome.FAILED
+
+    def controlled(self, tests: tuple[str, ...]) -> ControlledProof:
+        """Which of these tests passed with a changed expectation, and in which nothing could be changed."""
+        vacuous, shown = self._passing.union(self.vacuous), frozenset[str]()
+        for rounds in self._programs.values():
+            shown |= rounds.failing
+        return ControlledProof(
+            vacuous=tuple(test for test in tests if test in vacuous),
+            unaltered=tuple(test for test in tests if test in self._unaltered and test not in vacuous | shown),
+        )
 
     def includes(self, test: str) -> bool:
         """Whether the file of a test was to be inverted."""
@@ -273,21 +307,26 @@ class InvertedTests(Observer):
     def has_failing_assertions(self, tests: Iterable[str], result: TreeResult) -> bool:
         """Whether each of these tests that is probed has an assertion that failed with a changed expectation."""
         assertions = Assertions(result.tests)
-        return all(assertions.of(test) - {ProbeOutcome.PASSED} for test in tests if self._is_probed(test))
+        return all(assertions.within(test) - {ProbeOutcome.PASSED} for test in tests if self._is_probed(test))
 
     def _is_probed(self, test: str) -> bool:
         files = self._probed.keys() & set(_files_of(test))
-        return test in self._in_javascript or any(path.endswith(".py") for path in files)
+        return test in self._in_javascript or self._is_of_go(test) or any(path.endswith(".py") for path in files)
 
-    def _changed(self, path: str, source: bytes) -> Inverted | None:
+    def _changed(self, path: str, source: bytes, repo: Path) -> Inverted | None:
         """The file with changed expectations; None if none could be changed."""
         if self._is_near:
             return self._changed_slightly(path, source)
-        if self._probes and path.endswith(SUFFIXES):
+        has_probes = self.probes is not Probing.NONE
+        if has_probes and path.endswith(SUFFIXES):
             in_javascript = self._probed_javascript(path, source, is_near=False)
             if in_javascript is not None:
                 return in_javascript
-        probed = probe_python(path, source, salt=self._salt) if self._probes and path.endswith(".py") else None
+        if self.probes is Probing.ALL and path.endswith(GO_TESTS):
+            in_go = self._probed_go(path, source, repo)
+            if in_go is not None:
+                return in_go
+        probed = probe_python(path, source, salt=self._salt) if has_probes and path.endswith(".py") else None
         if probed is not None and probed.tests:
             self._probed[path] = probed.assertions
             probes = probes_name(self._salt)
@@ -309,6 +348,24 @@ class InvertedTests(Observer):
         self._probed[path] = {}
         self._in_javascript |= {f"{path}::{test}" for test in probed.probed}
         return probed
+
+    def _probed_go(self, path: str, source: bytes, repo: Path) -> Inverted | None:
+        around = (repo / path).parent.glob(f"*{GO_TESTS}")
+        helpers = (functions_of(place.read_bytes()) for place in around if place.is_file())
+        probed = probe_go(path, source, salt=self._salt, helpers=frozenset[str]().union(*helpers))
+        if probed is not None:
+            self._probed[path] = probed.assertions
+            self._in_go |= probed.probed
+        return probed
+
+    def could_not_build(self, tests: Iterable[str], result: TreeResult) -> bool:
+        """Whether Go reports nothing but a failure about a package with one of these tests, which is probed."""
+        packages = {test.partition("::")[0] for test in tests if self._is_of_go(test)}
+        known = {test.partition("::")[0] for test in result.tests if "::" in test}
+        return any(package not in known and result.tests.get(package) == FAILED for package in packages)
+
+    def _is_of_go(self, test: str) -> bool:
+        return not _names_a_file(test) and test.partition("::")[2].partition("/")[0] in self._in_go
 
     def _limited(self, path: str, inverted: Inverted) -> Inverted | None:
         if path.endswith(".py"):

@@ -11,6 +11,7 @@ import msgspec
 
 from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import is_held
+from loopwright.wording.choices import Choice
 from loopwright.workspace.layout import Layout
 
 # The order in which a person wants to see them.
@@ -37,8 +38,13 @@ class _Own(msgspec.Struct, frozen=True):
     agent: str = ""
     holds: list[_Hold] = []
     workflow: str | None = None
+    # Who accepted work that nothing proves, and why.
+    accepted_by: str = ""
+    forced: str = ""
     # How well each task is proven: proven, changed or unproven.
     proofs: dict[str, _Proof] = {}
+    # What a person can do about work that nothing proves.
+    choices: list[Choice] = []
 
 
 class LoopLine(msgspec.Struct, frozen=True):
@@ -50,7 +56,13 @@ class LoopLine(msgspec.Struct, frozen=True):
     current_iteration: int = 0
     max_iterations: int = 0
     updated_at: str = ""
+    completed_at: str = ""
     loopwright: _Own = _Own()
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether a person accepted work that nothing proves."""
+        return self.status == "completed" and bool(self.loopwright.accepted_by)
 
 
 class _Decision(msgspec.Struct, frozen=True):
@@ -111,8 +123,12 @@ def way_on(loop: Summary) -> str | None:
     match loop.line.status:
         case "paused" if loop.open_decision is not None:
             return f'loopwright loop answer {loop_id} {loop.open_decision} "…"'
+        case "paused" if loop.line.loopwright.choices:
+            return loop.line.loopwright.choices[0].command
         case "paused" if any(hold.holder == "proof" for hold in loop.line.loopwright.holds):
-            return f'loopwright loop accept {loop_id} --reason "…"'
+            return f"loopwright loop show {loop_id}"  # an older version wrote the file
+        case "paused" if loop.line.loopwright.workflow is not None and not loop.line.loopwright.holds:
+            return f"loopwright status {loop.line.loopwright.workflow}"  # its build decides about its work
         case "paused":
             return f"loopwright loop resume {loop_id}"
         case "running" if loop.is_abandoned:
@@ -123,3 +139,12 @@ def way_on(loop: Summary) -> str | None:
             return f"loopwright loop start {loop_id}"
         case _:
             return None
+
+
+def ways_on(loop: Summary) -> list[Choice]:
+    """The commands among which a person chooses: the first is the next command. Empty if none is needed."""
+    command = way_on(loop)
+    choices = loop.line.loopwright.choices
+    if command is None:
+        return []
+    return choices if choices and command == choices[0].command else [Choice(command)]

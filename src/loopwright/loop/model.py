@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Reason
 from loopwright.judging.reports.model import TestReport, TestResult
-from loopwright.loop.proof import Doubt, TaskProof, WholeWork
+from loopwright.loop.proof import Doubt, LeftOut, TaskProof, WholeWork
 
 Mode = Literal["interactive", "auto"]
 TaskMode = Literal["analysis", "write"]
@@ -196,6 +196,8 @@ class Validation(_Value, frozen=True, kw_only=True):
     unfixed: tuple[str, ...] = ()  # tests that fail as before, if nothing else keeps a person from accepting the work
     without_protected: Tree | None = None  # the work without its protected changes, if the tests ran on it and passed
     with_protected: WholeWork | None = None  # None if no protected file changed
+    left_out: LeftOut | None = None  # protected changes without which the tests failed
+    checks: int = 0  # how many of the results, the first ones, are those of checks of a plan; the others are tests
 
     @property
     def failed_tests(self) -> tuple[str, ...]:
@@ -378,11 +380,9 @@ class Loop(_Value, frozen=True, kw_only=True):
     task_budget: Budget = Budget()
     task_budgets: dict[str, Budget] = {}
     spent: Spent = Spent()
-    # Of the action under way only.
-    spent_on_task: Spent = Spent()
+    spent_on_task: Spent = Spent()  # of the action under way only
     spent_by_task: dict[str, Spent] = {}
-    # The cost by the role of the agent.
-    spent_by_role: dict[str, Spent] = {}
+    spent_by_role: dict[str, Spent] = {}  # by the role of the agent
     marks: tuple[ProgressMark, ...] = ()
     tries: dict[str, int] = {}
     turns: dict[str, int] = {}

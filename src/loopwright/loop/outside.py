@@ -23,7 +23,7 @@ from loopwright.loop.model import (
     UnderWay,
     Validation,
 )
-from loopwright.loop.projection import ACTION_NAMES
+from loopwright.loop.projection import ACTION_NAMES, OWN_KEY, WORKED_ON
 
 _T = TypeVar("_T")
 _KNOWN_IN = {
@@ -107,7 +107,7 @@ def _section_extra(skill_state: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, ...]:
     """Tasks from the state file or the task list; their unknown fields are kept."""
-    known = set(Task.__struct_fields__) - {"extra"}
+    known, lines = set(Task.__struct_fields__) - {"extra"}, [_with_word_of_agent(line) for line in lines]
     tasks = tuple(
         _convert(
             {
@@ -124,6 +124,16 @@ def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, .
     if twice is not None:
         raise InvalidField(f"{field}: the id {twice} occurs more than once")
     return tasks
+
+
+def _with_word_of_agent(line: dict[str, Any]) -> dict[str, Any]:
+    """The line with the status that the agent reported, if another tool left the projected status as it is."""
+    own = line.get(OWN_KEY)
+    at = own.get(WORKED_ON) if isinstance(own, dict) else None
+    line = {key: value for key, value in line.items() if key != OWN_KEY}
+    if line.get("status") == "in_progress" and isinstance(at, str):
+        return {**line, "status": "completed", "completed_at": at}
+    return line
 
 
 def _debugging(debug: _Debug) -> Debugging:

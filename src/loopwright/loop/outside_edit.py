@@ -92,6 +92,8 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...
             return (e.LoopStarted(),)
         case (("completed" | "failed"), "running"):
             return (c.Retry(),)
+        case "paused", "running" if isinstance(loop.phase, Completed):
+            return (c.Retry(),)
         case "paused", "running":
             return (c.Resume(lifts=frozenset({Holder.OPERATOR})),)
         case "running", "paused":

@@ -13,6 +13,7 @@ from loopwright.agents.structured import AgentRequest
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.scope import WorkScope
 from loopwright.loop.model import Hold, Loop, Task, Tree
+from loopwright.loop.proof import LeftOut
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.work_verdict import WorkVerdict
@@ -29,11 +30,22 @@ RunSteps = Callable[[Tree | None, tuple[dict[str, object], ...], str, Observer, 
 TestProject = Callable[[SplitWork, RanChecks], WorkVerdict | None]
 
 
+class JudgedByChecks(msgspec.Struct, frozen=True, kw_only=True):
+    """What the checks of a plan said, the run that decides, and changes that were left out."""
+
+    run_id: str
+    # A result for each check, and then each test of the project that fails.
+    results: tuple[TestResult, ...]
+    checks: int
+    needs_protected: bool = False
+    left_out: LeftOut | None = None
+
+
 class Judging(Protocol):
     """One validation of the work, in place of the test command."""
 
-    def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
-        """The run that decides, and its results; if they passed, also what the work did to the rest of the project."""
+    def judge(self, run: RunSteps, test_project: TestProject) -> JudgedByChecks:
+        """The results; if the checks passed, also what the work did to the rest of the project."""
         ...
 
 

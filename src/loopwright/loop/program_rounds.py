@@ -48,6 +48,8 @@ class ProgramRounds:
         self._is_confirming = False
         self._began_s = 0.0
         self.vacuous: frozenset[str] = frozenset()
+        # The tests that failed with a changed program.
+        self.failing: frozenset[str] = frozenset()
         self.outcome = ControlOutcome.UNALTERED
 
     @property
@@ -128,6 +130,7 @@ class ProgramRounds:
                 passed = frozenset(test for test, status in statuses.items() if status == PASSED)
                 if passed:
                     self._suspects.append((change, passed))
+                self.failing |= {test for test, status in statuses.items() if status == FAILED}
                 if FAILED in statuses.values():
                     self.outcome = ControlOutcome.FAILED
         if self.vacuous:

@@ -6,6 +6,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from loopwright.loop.guidance import choices_of
 from loopwright.loop.model import (
     Action,
     Budget,
@@ -14,14 +15,16 @@ from loopwright.loop.model import (
     Failed,
     Held,
     Loop,
-    Phase,
     Running,
     Spent,
     Task,
 )
+from loopwright.loop.task_standing import awaits_its_build, done_tasks, status_in_file
 
 SCHEMA_VERSION = 1
 OWN_KEY = "loopwright"
+# In a task's own part: when an agent ended its work on a task that is still in progress.
+WORKED_ON = "worked_on_at"
 ACTION_NAMES = {
     Action.INIT: "action-init",
     Action.DEVELOP: "action-develop-with-file",
@@ -32,21 +35,6 @@ ACTION_NAMES = {
 Document = dict[str, Any]
 
 
-class DerivedProgress(msgspec.Struct, frozen=True):
-    """Derived on reading, never stored: the percentage of tasks that are done, and of the whole loop."""
-
-    develop: float
-    overall: float
-
-
-def progress_of(loop: Loop) -> DerivedProgress:
-    """Tasks count for half; a confirmed cause and a passed validation count for a quarter each."""
-    done = sum(task.status == "completed" for task in loop.tasks)
-    develop = round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0
-    overall = develop / 2 + 25 * (loop.debug.confirmed is not None) + 25 * loop.validation.holds
-    return DerivedProgress(develop, round(overall, 1))
-
-
 def document_of(loop: Loop) -> Document:
     """The state file."""
     document: Document = {
@@ -54,12 +42,12 @@ def document_of(loop: Loop) -> Document:
         "title": loop.title,
         "description": loop.description,
         "max_iterations": loop.max_iterations,
-        "status": status_of(loop.phase),
+        "status": status_of(loop),
         "current_iteration": loop.iteration,
         "created_at": loop.created_at,
         "updated_at": loop.updated_at,
     }
-    if isinstance(loop.phase, Completed):
+    if isinstance(loop.phase, Completed) and not awaits_its_build(loop):
         document["completed_at"] = loop.phase.at
     if isinstance(loop.phase, Failed):
         document["failure_reason"] = loop.phase.reason
@@ -84,15 +72,18 @@ def skill_state_of(loop: Loop) -> Document:
     }
 
 
-def task_line(task: Task) -> Document:
+def task_line(loop: Loop, task: Task) -> Document:
     """A task in the format of the state file and the task list."""
     line: Document = msgspec.to_builtins(task)
     del line["extra"]
+    if (status := status_in_file(loop, task)) != task.status:
+        # Without the time at which the agent ended its work, a restored loop would do the work again.
+        line |= {"status": status, "completed_at": None, OWN_KEY: {WORKED_ON: task.completed_at or loop.updated_at}}
     return {**task.extra, **line}
 
 
 def _current_action(loop: Loop) -> str | None:
-    if isinstance(loop.phase, Held):
+    if isinstance(loop.phase, Held) or awaits_its_build(loop):
         return "paused"
     return loop.under_way.action.value if loop.under_way is not None else None
 
@@ -102,9 +93,9 @@ def _develop(loop: Loop) -> Document:
     return {
         **loop.section_extra.get("develop", {}),
         "total": len(loop.tasks),
-        "completed": sum(task.status == "completed" for task in loop.tasks),
+        "completed": done_tasks(loop),
         **({"current_task": current} if current else {}),
-        "tasks": [task_line(task) for task in loop.tasks],
+        "tasks": [task_line(loop, task) for task in loop.tasks],
         "last_progress_at": loop.last_progress_at,
     }
 
@@ -165,6 +156,7 @@ def _own(loop: Loop) -> Document:
         }
     if loop.validation.proof:
         own["proof"] = loop.validation.proof
+    own |= _choices(loop)
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:
@@ -174,6 +166,12 @@ def _own(loop: Loop) -> Document:
     if loop.validation.run_id:
         own["run_id"] = loop.validation.run_id
     return own
+
+
+def _choices(loop: Loop) -> Document:
+    """What a person can do about work that waits; without such work no key."""
+    choices = choices_of(loop)
+    return {"choices": [msgspec.to_builtins(choice) for choice in choices]} if choices else {}
 
 
 def _amounts(amounts: Budget | Spent) -> Document:
@@ -200,9 +198,9 @@ def _costs(loop: Loop) -> Document:
     }
 
 
-def status_of(phase: Phase) -> str:
-    """The status in the contract's terms; any hold shows as paused."""
-    match phase:
+def status_of(loop: Loop) -> str:
+    """The status in the contract's terms; any hold shows as paused, and so does work that its build did not accept."""
+    match loop.phase:
         case Created():
             return "created"
         case Running():
@@ -210,8 +208,8 @@ def status_of(phase: Phase) -> str:
         case Held():
             return "paused"
         case Completed():
-            return "completed"
+            return "paused" if awaits_its_build(loop) else "completed"
         case Failed():
             return "failed"
         case _:
-            assert_never(phase)
+            assert_never(loop.phase)

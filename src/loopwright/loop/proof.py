@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from loopwright.judging.reports.model import TestResult
+from loopwright.wording.catalogue import few
 
 # The codes of doubts about protected changes; the code of a changed test ends with its path.
 PROTECTED_CHANGES, CHANGED_TEST = "protected_changes", "changed_test_"
@@ -46,6 +47,23 @@ class TaskProof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def is_proven(self) -> bool:
         """Whether no person has to accept the task."""
         return self.grade is TaskGrade.PROVEN
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Protected changes without which failing tests ran, and the tests that fail only without them."""
+
+    files: tuple[str, ...]
+    failing: tuple[str, ...] = ()
+    # Whether tests also fail with the changes.
+    fails_with: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What was left out and what fails without it, for people."""
+        files, failing = few(self.files), few(self.failing)
+        left_out = f"changes to {files} were left out: existing tests and other protected files come from the base"
+        without = f"without them these tests fail: {failing}" if failing else ""
+        return "; ".join(filter(None, (left_out, without, "with them the tests fail, too" if self.fails_with else "")))
 
 
 class WholeWork(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

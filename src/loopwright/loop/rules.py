@@ -40,6 +40,7 @@ from loopwright.loop.model import (
     Task,
 )
 from loopwright.loop.projection import status_of
+from loopwright.loop.taking_over import open_tasks_for
 
 __all__ = ["Accepted", "Blocker", "Refused", "decide", "evolve", "next_action"]
 
@@ -136,6 +137,8 @@ def _limits(loop: Loop, proposal: c.Proposal) -> Verdict:
             return _no_task(loop, task_id)
         case e.BudgetSet() | e.TaskBudgetSet():
             return Accepted((proposal,))
+        case e.AgentSet(agent=agent):
+            return Accepted((proposal,) if agent != loop.agent or open_tasks_for(loop, agent) else ())
         case e.ModeSet(mode=mode):
             return Accepted((*_choice_lifted(loop), proposal) if mode != loop.mode else ())
         case _:
@@ -149,6 +152,8 @@ def _facts(loop: Loop, proposal: c.Proposal) -> Verdict:
             return Accepted((proposal,))
         case e.SkillStateTaken() | e.OutsideKeysTaken() | e.IterationTaken():
             return Accepted((proposal,))
+        case e.BuildJudged(proofs=proofs):
+            return Accepted((proposal,) if proofs != loop.validation.proofs else ())
         case e.WorkerLeft():
             return Accepted((proposal,) if loop.worker is not None else ())
         case e.CostCounted():
@@ -408,7 +413,7 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 
 
 def _illegal(loop: Loop, move: str) -> Refused:
-    status = status_of(loop.phase)
+    status = status_of(loop)
     said = f"the loop {loop.loop_id} is {status}, and can't {move}"
     if isinstance(loop.phase, Held):  # different holds need different commands
         return refused("illegal_move", said, "; ".join(lifted_by(one, loop) for one in in_the_way(loop.phase.holds)))

@@ -47,10 +47,18 @@ def _of_completion(event: e.LoopCompleted, catalogue: Catalogue) -> str:
         return catalogue.message(
             "accepted by {by}: {reason}", by=event.accepted_by, reason=catalogue.translate(event.forced or "")
         )
+    if event.workflow is not None and event.forced is None:
+        return catalogue.message("all tasks are worked on; the build of {workflow} decides", workflow=event.workflow)
     done = catalogue.message("completed")
     return (
         done if event.forced is None else catalogue.message("closed as done by a person: {forced}", forced=event.forced)
     )
+
+
+def accepted_text(by: str, at: str, reason: str, catalogue: Catalogue = ENGLISH) -> str:
+    """Who accepted work that nothing proves, when and why, with the grade of the proof."""
+    facts = {"by": by, "at": at, "reason": catalogue.translate(reason)}
+    return catalogue.message("accepted by {by} at {at} [person]: {reason}", **facts)
 
 
 def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PLR0912 -- a case per event
@@ -66,6 +74,8 @@ def _of_settings(event: e.Event, catalogue: Catalogue) -> str:  # noqa: C901, PL
         case e.ModeSet(mode=mode):
             rules = message("the rules choose what is next")
             return rules if mode == "auto" else message("a person chooses what is next")
+        case e.AgentSet(agent=agent):
+            return message("{agent} does the open tasks from now on", agent=agent)
         case e.TaskAdded(task=task, before=before):
             where = message(" before {before}", before=before) if before else ""
             facts = {"id": task.id, "where": where, "description": task_text(task, catalogue)}
@@ -112,7 +122,13 @@ def _of_work(event: e.Event, catalogue: Catalogue) -> str:
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
             return message("{name} is {status}: {reason}", name=name, status=status, reason=catalogue.translate(reason))
         case e.ValidationRecorded(validation=validation):
-            return message("the tests {validation}", validation=validation_text(validation, catalogue))
+            said = validation_text(validation, catalogue)
+            tested = said if validation.checks else message("the tests {validation}", validation=said)
+            left_out = validation.left_out
+            return tested if left_out is None else f"{tested}; {catalogue.translate(left_out.sentence)}"
+        case e.BuildJudged(proofs=proofs):
+            graded = tuple(f"{proof.task_id} {catalogue.text(proof.grade.value)}" for proof in proofs)
+            return message("the build says: {graded}", graded=few(graded, catalogue=catalogue))
         case e.ActionAbandoned() | e.ErrorNoted():
             return _of_trouble(event, catalogue)
         case _:
@@ -191,8 +207,26 @@ _TASK_ENDS = {
 }
 
 
+def _checks_text(validation: Validation, catalogue: Catalogue) -> str:
+    """The result of the checks of a plan, and the tests of the project that fail."""
+    message, results = catalogue.message, validation.results
+    checks, tests = results[: validation.checks], results[validation.checks :]
+    failing, broken = (
+        few(tuple(result.test_name for result in part if result.status == "failed"), catalogue=catalogue)
+        for part in (checks, tests)
+    )
+    facts = {"good": sum(check.status == "passed" for check in checks), "count": len(checks)}
+    said = message("checks passed: {good} of {count}", **facts)
+    if validation.passed and validation.needs_protected:
+        said = message("checks passed only with changes to protected files: {good} of {count}", **facts)
+    said += message("; failing: {failing}", failing=failing) if failing else ""
+    return said + (message("; failing tests of the project: {failing}", failing=broken) if broken else "")
+
+
 def validation_text(validation: Validation, catalogue: Catalogue = ENGLISH) -> str:
     """The result of the tests."""
+    if validation.checks:
+        return _checks_text(validation, catalogue)
     message = catalogue.message
     good = sum(result.status == "passed" for result in validation.results)
     facts = {"good": good, "count": len(validation.results)}

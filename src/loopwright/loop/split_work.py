@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from posixpath import basename
 
@@ -11,13 +10,16 @@ import msgspec
 
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
-from loopwright.judging.changed_tests import ChangedTestFile, renamed_tests_of
+from loopwright.judging.changed_tests import ChangedTestFile
 from loopwright.judging.controls.called_expectations import steering_files
+from loopwright.judging.defined_tests.moved import Moves
+from loopwright.judging.defined_tests.packages import GoPackages
 from loopwright.judging.dependent_files import dependent_files
 from loopwright.judging.expected_data import expected_data
 from loopwright.judging.flags import Flag, flags, flags_in_test
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
+from loopwright.judging.protected_verdict import ProtectedFiles
 from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
 from loopwright.judging.verdict import CommandVerdict
 from loopwright.kernel.digest import digest_of, sha256
@@ -85,6 +87,8 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     # Tests that moved or got another name, and nothing else; and old and new names of files and tests.
     same_tests: tuple[str, ...] = ()
     names: dict[str, str] = {}
+    # What became of tests in other changed files of tests.
+    moves: Moves = Moves()
     # Files of the base that the work may not change: a command may run them as tests.
     judges: tuple[str, ...] = ()
     # The changed work files that hold code, without deleted files.
@@ -124,11 +128,14 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The paths of the signed changes."""
         return frozenset(change.path for change in self.signed)
 
-    @cached_property
-    def renamed_tests(self) -> dict[str, str]:
-        """Tests that got another name in a changed file of tests, and have the same body."""
-        found = (renamed_tests_of(file.path, file.before, file.after) for file in self.test_files)
-        return {was: now for renamed in found for was, now in renamed.items()}
+    @property
+    def signing(self) -> ProtectedFiles:
+        """The protected and the signed changes, as far as they decide what may become of tests."""
+        return ProtectedFiles(
+            paths=self.protected_files | self.signed_files,
+            tests=frozenset(change.path for change in (*self.protected, *self.signed) if change.is_test),
+            renamed=self.moves.same,
+        )
 
     @property
     def protected_digest(self) -> str:
@@ -188,10 +195,11 @@ def split_work(
             new_tests=_paths(new_tests),
             protected=tuple(change for _, change in protected) if signed is None else (),
             signed=tuple(change for _, change in kept),
-            test_files=tuple(contents.tests_of(tests)),
+            test_files=tuple(contents.tests_of(tests, sorter.packages)),
             base_with_changed_tests=compose([*new_tests, *tests]) if any(row.after for row in tests) else None,
             same_tests=_paths(found.same_tests),
             names=found.names,
+            moves=found.moves,
             judges=tuple(sorted(_judges(base, scope, commands, frozenset(work_files)))),
             code=code,
             flags=(*_flags(base, scope, code, expected - _all_paths(changes)), *_flags_in(contents.code_of(new_tests))),
@@ -315,14 +323,14 @@ class _Contents:
                 path = shown(_raw(change.path))
                 yield ChangedCode(path, self.read(before) if before is not None else None, self.read(after))
 
-    def tests_of(self, changes: list[FileChange]) -> Iterator[ChangedTestFile]:
+    def tests_of(self, changes: list[FileChange], packages: GoPackages) -> Iterator[ChangedTestFile]:
         """The changed files of tests, as far as they hold code."""
         for change in changes:
             if change.is_plain and kind_of(change.path) in _CODE:
                 before, after = (
                     self.read(entry) if entry is not None else None for entry in (change.before, change.after)
                 )
-                yield ChangedTestFile(_shown(change.path), before, after)
+                yield ChangedTestFile(_shown(change.path), before, after, packages.package_of(change.path))
 
 
 class _Composer:

@@ -199,7 +199,7 @@ class OpenedLoop:
         loop, before = self.loop, self._projected
         data = codec.to_json(document_of(loop))
         replace_without_sync(self._paths.state, data)
-        if before is None or before is loop or before.tasks != loop.tasks:
+        if before is None or before is loop or _task_list(before) != _task_list(loop):
             replace_without_sync(self._paths.tasks, _task_list(loop))
         head = LogHead(
             version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
@@ -232,7 +232,7 @@ class OpenedLoop:
 
 
 def _task_list(loop: Loop) -> bytes:
-    return b"".join(codec.to_json_line(task_line(task)) for task in loop.tasks)
+    return b"".join(codec.to_json_line(task_line(loop, task)) for task in loop.tasks)
 
 
 def read_head(paths: LoopPaths) -> LogHead | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
@@ -89,10 +90,12 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     def tree_result(self) -> TreeResult:
         """The run as the judge reads it."""
         ended = self.ended and not self.gaps
-        tests = {name: result.status for name, result in self.by_id.items()}
+        found = self.by_id
+        tests = {name: result.status for name, result in found.items()}
         return TreeResult(
-            run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, tests=tests, state=self.state
-        )
+            run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, tests=tests, state=self.state,
+            nameless=frozenset(name for name, result in found.items() if _misses_name(result)),
+        )  # fmt: skip
 
     @property
     def on_base(self) -> TreeResult:
@@ -122,6 +125,19 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         if self.exited_with_0:
             return TestResult(COMMAND, SUITE, "passed", self.duration_ms)
         return TestResult(COMMAND, SUITE, "failed", self.duration_ms, self.message)
+
+
+# How runners of Python, JavaScript and Go say that a name or a module is missing. None in place of an object says more.
+_MISSING = re.compile(
+    r"^(?:E\s+)?(?:ImportError|ModuleNotFoundError|NameError|ReferenceError)\b"
+    r"|^(?:E\s+)?AttributeError: (?!'NoneType').*has no attribute"
+    r"|\bCannot find module\b|\bdoes not provide an export named\b|\bis not a function\b|\bundefined: \w",
+    re.MULTILINE,
+)
+
+
+def _misses_name(result: TestResult) -> bool:
+    return result.status == FAILED and _MISSING.search(result.error_message) is not None
 
 
 def _can_select(runners: tuple[str, ...]) -> bool:

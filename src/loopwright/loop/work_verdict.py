@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.judging.changed_tests import changed_test_lines
+from loopwright.judging.changed_tests import changed_test_lines, with_missing_tests
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import flaky_sentence
 from loopwright.judging.kept_tests import still_pass
 from loopwright.judging.process_state import changed_state_sentence
+from loopwright.judging.proof_sentences import ControlledProof, proof_sentence, vacuous_proof_sentence
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade, Problem, TreeResult
 from loopwright.loop.model import Tree
-from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt, WholeWork
+from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt, LeftOut, WholeWork
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
 from loopwright.runner.checks import NEEDS_NETWORK
@@ -50,8 +51,9 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     changed_on_base: TreeResult | None = None
     # What became of the tests that prove something when they or the work were altered; None if nothing is proven.
     altered: ControlOutcome | None = None
-    # How many of their expectations there was no time to change.
+    # How many of their expectations there was no time to change, and what else the controls found out.
     untried: int = 0
+    controlled: ControlledProof = ControlledProof()
     # Changed functions that no test reaches, as far as a coverage report tells.
     unreached: tuple[str, ...] = ()
     # Tests of the base that pass only with the doubtful changes of the work.
@@ -62,7 +64,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     moved: tuple[str, ...] = ()
     # What the tests change in the state of their processes on the work, and not on the base.
     changed_state: tuple[str, ...] = ()
-    # Test commands of the project that did not run, because no file that they name with `when` changed.
+    # The test commands that ran, and those that did not run, because no file that they name with `when` changed.
+    commands: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     # The verdict if a person approves the tests that failed before the work and fail now as known failures; None if
     # the tests accept the work anyway, or if more speaks against it.
@@ -113,6 +116,15 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return WholeWork(run_id=self.whole.run_id, passed=self.with_protected.accepts, results=self.whole.findings)
 
     @property
+    def changes_left_out(self) -> LeftOut | None:
+        """The protected changes without which tests fail, if the tests do not accept the work with them, either."""
+        with_protected = self.with_protected
+        if self.passes or with_protected is None:
+            return None
+        files = tuple(change.path for change in self.split.protected)
+        return left_out_of(files, [self.verdict], [with_protected])
+
+    @property
     def decisive(self) -> TestRun:
         """The run that decides: with the protected changes if the tests accept the work only with them."""
         return self.whole if self.passes_only_with and self.whole is not None else self.verified
@@ -120,7 +132,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def proof(self) -> str:
         """What the tests prove without the protected changes, in a sentence; empty if there is nothing to say."""
-        return "; ".join(filter(None, (self.verdict.sentence, self._failing_without)))
+        return "; ".join(filter(None, (proof_sentence(self.verdict, self.controlled), self._failing_without)))
 
     @property
     def _failing_without(self) -> str:
@@ -227,11 +239,12 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def changed_test_lines(self) -> dict[str, str]:
         """What happened to the tests of each changed test file."""
-        if self.whole is None:
+        if self.whole is None or self.with_protected is None:
             return {}
-        return changed_test_lines(
-            self.split.test_files, self.base.tree_result, self.whole.tree_result, self.changed_on_base
-        )
+        split, trees = self.split, (self.base.tree_result, self.whole.tree_result)
+        lines = changed_test_lines(split.test_files, split.moves, *trees, self.changed_on_base)
+        changed = (change.path for change in split.protected if change.is_test)
+        return with_missing_tests(lines, changed, split.test_files, [self.with_protected])
 
     def _doubts(self) -> Iterator[Doubt]:
         lines = tuple(f"{path}: {what}" for path, what in self.changed_test_lines.items())
@@ -277,11 +290,7 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
         elif not self.verdict.proves:
             yield Doubt(code="unproven", message=self._why_unproven)
         elif self.altered is ControlOutcome.PASSED:
-            message = (
-                "the tests that prove the work also pass when their own expectations are changed, "
-                "or when the changed functions raise"
-            )
-            yield Doubt(code="vacuous_tests", message=message)
+            yield Doubt(code="vacuous_tests", message=vacuous_proof_sentence(self.controlled))
         elif self.altered is ControlOutcome.SILENCED:
             message = "the test command passes only with comments that the work added: they may silence a linter"
             yield Doubt(code="vacuous_tests", message=message)
@@ -319,6 +328,20 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
             yield Doubt(code="flagged", message=changed_state_sentence(self.changed_state))
         for flag in self.split.flags:
             yield Doubt(code="flagged", message=str(flag))
+
+
+def left_out_of(
+    files: tuple[str, ...], without: Iterable[CommandVerdict], with_them: Iterable[CommandVerdict]
+) -> LeftOut:
+    """These protected changes, with the tests that fail only without them."""
+    with_them = tuple(with_them)
+    also = {test for verdict in with_them for tests in verdict.problems.values() for test in tests}
+    failing = (test for verdict in without for tests in verdict.problems.values() for test in tests)
+    return LeftOut(
+        files=files,
+        failing=tuple(dict.fromkeys(test for test in failing if test not in also)),
+        fails_with=not all(verdict.accepts for verdict in with_them),
+    )
 
 
 def known_failures(unfixed: tuple[str, ...], *, needs_network: bool) -> Doubt:

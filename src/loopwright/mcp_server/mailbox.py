@@ -26,6 +26,7 @@ from loopwright.agents.mailbox import (
     read_checks,
     read_turn_facts,
 )
+from loopwright.agents.shown_file import ShownFile
 from loopwright.errors import LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel import codec, process
 from loopwright.kernel.files import create_exclusively, storage, write_durably
@@ -33,6 +34,7 @@ from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceText, Tool
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, self_report_tool
 from loopwright.redaction.redactor import Redactor
+from loopwright.stages.agent_view import AgentView
 from loopwright.verbs.workflow.status import read_row, rows_in
 from loopwright.workflow.manifest import ManifestRow
 
@@ -45,6 +47,8 @@ INSTRUCTIONS = (
 _CONTEXT_URI = "loopwright://context/"
 _LONGEST_S = 600.0
 _MOST_SAID = 4000
+# What is hidden was masked when the mailbox was filled.
+_WHOLE = AgentView({})
 _PREVIEW = "nothing: this ran in your own sandbox; Loopwright judges the work itself when your turn is over"
 
 
@@ -94,6 +98,8 @@ def offer_of(mailbox: Path, environment: Mapping[str, str], redactor: Redactor) 
         library=_MailboxLibrary(mailbox),
         instructions=INSTRUCTIONS,
         clean=lambda text: redactor.clean(text).text,
+        # Nothing hidden is in a mailbox.
+        hide=lambda: str,
     )  # fmt: skip
 
 
@@ -121,7 +127,7 @@ class _Tools:
         rows = _rows(self._mailbox)
         if arguments.path is None:
             return {"rows": [msgspec.to_builtins(row) for row in rows]}
-        text, is_longer = read_row(rows, arguments.path, (self._mailbox / CONTEXT, Path.cwd()))
+        text, is_longer = read_row(rows, arguments.path, (self._mailbox / CONTEXT, Path.cwd()), _WHOLE)
         return {"path": arguments.path, "text": text, "is_cut": is_longer}
 
     def progress(self, arguments: Progress, _: Cancellation) -> dict[str, Any]:
@@ -234,5 +240,5 @@ class _MailboxLibrary:
         if not uri.startswith(_CONTEXT_URI):
             return None
         name = uri.removeprefix(_CONTEXT_URI)
-        text, _ = read_row(_rows(self._mailbox), name, (self._mailbox / CONTEXT, Path.cwd()))
-        return ResourceText(text=text)
+        text, _ = read_row(_rows(self._mailbox), name, (self._mailbox / CONTEXT, Path.cwd()), _WHOLE)
+        return ResourceText(file=ShownFile(text.encode()))

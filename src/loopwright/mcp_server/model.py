@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from loopwright.agents.shown_file import ShownFile
 from loopwright.kernel.process import Cancellation
 
 _A = TypeVar("_A", bound="Arguments")
@@ -51,7 +52,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
 class ResourceText(msgspec.Struct, frozen=True, kw_only=True):
     """A resource's content."""
 
-    text: str
+    file: ShownFile
     mime: str = "text/markdown"
 
 
@@ -72,12 +73,17 @@ class Library(Protocol):
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that one server offers. `clean` masks the secrets in every text that leaves the server."""
+    """Everything that one server offers.
+
+    `clean` masks the secrets in every text that leaves the server. `hide` is made for each answer of a tool, and masks
+    what agents may not know.
+    """
 
     tools: tuple[Tool[Any], ...]
     library: Library
     instructions: str
     clean: Callable[[str], str]
+    hide: Callable[[], Callable[[str], str]]
 
     def tool(self, name: str) -> Tool[Any] | None:
         """The tool of this name."""

@@ -172,7 +172,8 @@ class Session:
         try:
             return handler(params, cancellation)
         except CallProblem as problem:
-            raise CallProblem(problem.code, self._offer.clean(problem.message), **self._cleaned(problem.data)) from None
+            message, data = self._cleaned([problem.message, problem.data])
+            raise CallProblem(problem.code, message, **data) from None
 
     def tools(self) -> list[dict[str, Any]]:
         """Every tool with its schema."""
@@ -239,23 +240,28 @@ class Session:
             raise CallProblem(RESOURCE_NOT_FOUND, problem.message, error=problem.code, next=problem.hint) from problem
         if resource is None:
             raise CallProblem(RESOURCE_NOT_FOUND, f"unknown resource '{shortened(uri)}'", error="unknown_resource")
-        return {"contents": [{"uri": uri, "mimeType": resource.mime, "text": self._offer.clean(resource.text)}]}
+        return {"contents": [{"uri": uri, "mimeType": resource.mime, "text": self._offer.clean(resource.file.text)}]}
 
     def _content(self, document: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
         text = json.dumps(self._cleaned(document), ensure_ascii=False)
         return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
     def _cleaned(self, value: Any) -> Any:
-        """The value with all texts redacted: some texts come from agents and other tools."""
-        match value:
-            case str():
-                return self._offer.clean(value) if value else value
-            case dict():
-                return {key: self._cleaned(inner) for key, inner in value.items()}
-            case list() | tuple():
-                return [self._cleaned(inner) for inner in value]
-            case _:
-                return value
+        """The value with all texts redacted: some come from agents and other tools, and some name what is hidden."""
+        hide = self._offer.hide()
+        return _mapped(value, lambda text: hide(self._offer.clean(text)) if text else text)
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            return {key: _mapped(inner, change) for key, inner in value.items()}
+        case list() | tuple():
+            return [_mapped(inner, change) for inner in value]
+        case _:
+            return value
 
 
 def refusal(problem: LoopwrightError) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 import msgspec
 from msgspec import Meta
 
+from loopwright.agents.shown_file import ShownFile
 from loopwright.evidence.store import EVIDENCE, SUMMARY
 from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.ids import is_identifier
@@ -18,6 +19,8 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.listing import list_loops
 from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceText, Tool
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, self_report_tool
+from loopwright.stages.agent_evidence import shown_evidence, shown_summary
+from loopwright.stages.agent_view import agent_view
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.verbs.agent_reports import WorkReference, leave_self_report, note_progress, request_decision
@@ -78,18 +81,17 @@ class WorkspaceLibrary:
         if domain not in domains_of(self._context.layout):
             return None
         data, _ = read_head(self._context.layout.living_spec(domain).resolve(), _MOST_BYTES)
-        return ResourceText(text=data.decode("utf-8", "replace"))
+        return ResourceText(file=agent_view(self._context).document("spec.md", data))
 
     def _run(self, run_id: str, what: str) -> ResourceText | None:
-        files = {"evidence": (EVIDENCE, _JSON), "summary": (SUMMARY, "text/markdown")}
+        files = {"evidence": (EVIDENCE, shown_evidence, _JSON), "summary": (SUMMARY, shown_summary, "text/markdown")}
         if what not in files or not is_identifier(run_id):
             return None
-        name, mime = files[what]
-        path = self._context.store.folder(run_id) / name
-        if not path.is_file():
+        name, show, mime = files[what]
+        if not (self._context.store.folder(run_id) / name).is_file():
             return None
-        data, _ = read_head(path, _MOST_BYTES)
-        return ResourceText(text=data.decode("utf-8", "replace"), mime=mime)
+        shown = show(self._context, run_id)
+        return ResourceText(file=ShownFile(shown.data[:_MOST_BYTES]), mime=mime)
 
 
 INSTRUCTIONS = (
@@ -181,6 +183,7 @@ def offer_of(context: Context) -> Offer:
         library=WorkspaceLibrary(context),
         instructions=INSTRUCTIONS,
         clean=lambda text: redactor.clean(text).text,
+        hide=lambda: agent_view(context).masked,
     )  # fmt: skip
 
 
@@ -207,7 +210,7 @@ class _Tools:
         if arguments.path is None:
             known = [{"name": note.name, "path": note.path} for note in notes(self._context)]
             return {"rows": [msgspec.to_builtins(row) for row in rows], "notes": known}
-        text, is_longer = read_row(rows, arguments.path, (self._context.project,))
+        text, is_longer = read_row(rows, arguments.path, (self._context.project,), agent_view(self._context))
         return {"path": arguments.path, "text": text, "is_cut": is_longer}
 
     def progress(self, arguments: ProgressOf, _: Cancellation) -> dict[str, Any]:

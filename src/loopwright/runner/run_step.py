@@ -12,7 +12,6 @@ from loopwright.errors import SandboxEscape
 from loopwright.evidence.logs import LogFile
 from loopwright.evidence.model import CheckOutcome, CheckRecord, CommandRecord, StepOutcome, StepRecord
 from loopwright.evidence.store import RunFolder
-from loopwright.kernel import process
 from loopwright.kernel.process import Cancellation, Ended, Ending, Freezer
 from loopwright.plan.model import CommandPasses, Step
 from loopwright.redaction.model import Redacted, RuleAction, SecretFinding
@@ -31,7 +30,8 @@ from loopwright.runner.events import (
 from loopwright.runner.request import Environment, Failure, RunLimits
 from loopwright.sandbox.gate import resolve_inside
 from loopwright.sandbox.model import SandboxFolders, SandboxView
-from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.port import Isolation, Launch
+from loopwright.sandbox.run_isolated import run_isolated
 
 SECRET_REASON = "a secret was printed"  # noqa: S105 -- a sentence
 _NEXT = "read the blocker card, correct the plan or the project, then `loopwright unlatch` and `loopwright run`"
@@ -173,15 +173,20 @@ def _stream(
     progress: _Progress,
 ) -> Ended:
     env = context.environment.for_step(step.env)
-    launch = context.isolation.launch(
-        context.view, (context.shell, "-c", command), cwd=cwd, env=env, network=context.network_open or step.network
-    )
-    # Asked after the launch is known: the isolation decides where the temporary folder is.
-    if context.variables is not None:
-        launch = msgspec.structs.replace(launch, env={**launch.env, **context.variables(step.id, launch.env)})
+
+    def launch() -> Launch:
+        network = context.network_open or step.network
+        isolated = context.isolation.launch(
+            context.view, (context.shell, "-c", command), cwd=cwd, env=env, network=network
+        )
+        # Asked after the launch is known: the isolation decides where the temporary folder is.
+        variables = context.variables(step.id, isolated.env) if context.variables is not None else {}
+        return msgspec.structs.replace(isolated, env={**isolated.env, **variables})
+
     outputs = (_Output(context, step.id, log, tuple(searches.values())), _Output(context, step.id, log, ()))
-    ended = process.stream(
-        launch.command(str(context.place.folder)),
+    ended = run_isolated(
+        launch,
+        str(context.place.folder),
         on_stdout=outputs[0].take,
         on_stderr=outputs[1].take,
         # The step's clock stops while its commands are paused.

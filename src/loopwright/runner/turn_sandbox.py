@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from loopwright.agents.mailbox import FOLDER
 from loopwright.agents.port import LineReader, Ran
 from loopwright.evidence.logs import LogFile
-from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, remove_tree
 from loopwright.kernel.process import Cancellation, Ending, Freezer
 from loopwright.redaction.redactor import Redactor, StreamRedactor
 from loopwright.runner.request import Environment
 from loopwright.runner.test_reports import new_reports_folder, prepare_reporting, variables_inside
 from loopwright.sandbox import homes
-from loopwright.sandbox.port import Sandbox
+from loopwright.sandbox.port import Launch, Sandbox
+from loopwright.sandbox.run_isolated import run_isolated
 
 _MOST_WORDS = 300
 # A line may contain a whole file, but an endless line must not fill the memory.
@@ -83,9 +83,13 @@ def run_in_turn_sandbox(
     redaction.
     """
     sandbox = turn_sandbox.sandbox
-    launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
-    # The same variables as in a run of tests: code must not be able to tell the agent's sandbox from the judge's.
-    launch = replace(launch, env={**launch.env, **variables_inside(new_reports_folder(sandbox), launch.env)})
+    reports = new_reports_folder(sandbox)
+
+    def launch() -> Launch:
+        isolated = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
+        # The same variables as in a run of tests: code must not be able to tell the agent's sandbox from the judge's.
+        return replace(isolated, env={**isolated.env, **variables_inside(reports, isolated.env)})
+
     output = LogFile(log, turn_sandbox.log_bytes)
     streams = (turn_sandbox.redactor.stream("agent"), turn_sandbox.redactor.stream("agent"))
 
@@ -95,8 +99,9 @@ def run_in_turn_sandbox(
 
     lines = Lines(on_line, partial(keep, streams[0])) if on_line is not None else None
     try:
-        ended = process.stream(
-            launch.command(str(sandbox.place.folder)),
+        ended = run_isolated(
+            launch,
+            str(sandbox.place.folder),
             on_stdout=lines.feed if lines is not None else partial(keep, streams[0]),
             on_stderr=partial(keep, streams[1]),
             timeout_s=timeout_s,

@@ -13,6 +13,8 @@ from loopwright.sandbox import machine_view
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import CEILING, Launch
 
+# bwrap reports the command's exit only if its own set-up ended well.
+_REPORT = ("--json-status-fd", b'"exit-code"')
 _PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- replaced by the sandbox's own folder
 
 
@@ -35,7 +37,7 @@ class Bubblewrap:
         inner = {**env, "TMPDIR": _PRIVATE_TMP[0], CEILING: str(view.project.parent)}
         inside = view.project / cwd.relative_to(view.place.repo)
         start = (*options, "--chdir", str(inside), "--", *argv)
-        return Launch(start, view.place.folder, inner, wrapped=True, lockdown=Lockdown.MACHINE)
+        return Launch(start, view.place.folder, inner, wrapped=True, lockdown=Lockdown.MACHINE, report=_REPORT)
 
 
 @cache

@@ -36,10 +36,11 @@ class Launch(msgspec.Struct, frozen=True):
     env: Mapping[str, str]
     wrapped: bool
     lockdown: Lockdown
+    report: tuple[str, bytes] | None = None
 
     def command(self, family: str) -> Command:
         """The command of this family."""
-        return Command(self.argv, self.cwd, self.env, family, self.wrapped, self.lockdown)
+        return Command(self.argv, self.cwd, self.env, family, self.wrapped, self.lockdown, self.report)
 
     def capture(self, timeout_s: float) -> Captured:
         """Run the command to its end, and return all its output."""

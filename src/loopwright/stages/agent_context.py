@@ -6,12 +6,15 @@ from pathlib import Path
 
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.files import read_head
+from loopwright.stages.agent_view import AgentView
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.workflow.gather import MANIFEST
 from loopwright.workflow.manifest import BadManifest, ManifestRow, read_manifest
 
 MOST_BYTES = 64 << 10
+# A part of a document can't be read as what it is.
+_LONGEST = 4 << 20
 
 
 def context_rows(context: Context, name: str) -> tuple[ManifestRow, ...]:
@@ -40,7 +43,7 @@ def rows_in(path: Path, *tops: Path) -> tuple[ManifestRow, ...]:
         ) from problem
 
 
-def read_row(rows: tuple[ManifestRow, ...], name: str, places: tuple[Path, ...]) -> tuple[str, bool]:
+def read_row(rows: tuple[ManifestRow, ...], name: str, places: tuple[Path, ...], view: AgentView) -> tuple[str, bool]:
     """The start of a file that the manifest lists, and whether the file is longer. No other file is read."""
     if name not in {row.path for row in rows}:
         raise WorkflowRefused(
@@ -51,6 +54,7 @@ def read_row(rows: tuple[ManifestRow, ...], name: str, places: tuple[Path, ...])
     for place in places:
         path = (place / name).resolve()
         if place.resolve() in path.parents and path.is_file():
-            data, is_longer = read_head(path, MOST_BYTES)
-            return data.decode("utf-8", "replace"), is_longer
+            data, is_longer = read_head(path, _LONGEST)
+            text = view.document(name, data).text
+            return text[:MOST_BYTES], is_longer or len(text) > MOST_BYTES
     raise WorkflowRefused("file_is_gone", f"'{name}' does not exist", next_command="read the other files")

@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_sentence
-from loopwright.agents.mailbox import write_file
 from loopwright.agents.port import Agent, Allowance, Reason, Remedy, Role
+from loopwright.agents.shown_file import ShownFile, write_shown
 from loopwright.agents.structured import AgentRequest
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
@@ -47,7 +47,7 @@ class StageCall(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     # The sandbox of the turn; None: a copy of the current project. And the files in its mailbox.
     sandbox: SandboxRequest | None = None
-    mailbox_files: dict[str, bytes] = {}
+    mailbox_files: dict[str, ShownFile] = {}
     # The budget of the autopilot, if an autopilot asks.
     spending: Spending | None = None
     # Agents that must not be asked, not even as a replacement.
@@ -215,7 +215,7 @@ def turn_sandbox(
     asking: AskingContext,
     *,
     sandbox: SandboxRequest | None = None,
-    mailbox_files: Mapping[str, bytes] = {},
+    mailbox_files: Mapping[str, ShownFile] = {},
 ) -> Iterator[TurnSandbox]:
     """A sandbox for the turns of one question; by default a copy of the current project."""
     environment = context.step_environment()
@@ -228,8 +228,8 @@ def turn_sandbox(
     ) as open_sandbox:  # fmt: skip
         work = open_sandbox.place.folder.name
         turns = open_turn_sandbox(open_sandbox, environment, asking.redactor, context.limits().log_bytes, work)
-        for path, data in mailbox_files.items():
-            write_file(turns.mailbox, path, data)
+        for path, file in mailbox_files.items():
+            write_shown(turns.mailbox, path, file)
         try:
             yield turns
         finally:

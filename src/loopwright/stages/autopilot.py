@@ -130,8 +130,7 @@ def _build(
     at = view_workflow(context, slug).workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
         spending.bind(at.loop_id)
-    agent = require_agent(context, Role.BUILDER, autopilot.agent, command=f"loopwright autopilot {slug}")
-    request = BuildRequest(agent=agent, max_iterations=autopilot.max_iterations, gives_more=False)
+    request = BuildRequest(agent=autopilot.agent, max_iterations=autopilot.max_iterations, by_person=False)
     try:
         loop_id = begin_build(context, slug, request, tell, cancellation)
         spending.bind(loop_id)

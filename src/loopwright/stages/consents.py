@@ -8,6 +8,7 @@ from loopwright.errors import WorkflowConflict, WorkflowRefused, WrongUsage
 from loopwright.kernel.locks import locked
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.built import built, require_outside_build, require_verified
+from loopwright.stages.building.loop_proofs import record_proofs
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.building.sign_part import judge_part
 from loopwright.stages.context import Context, workflows_of
@@ -51,7 +52,10 @@ def give_consent(
         require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         standing = opened.standing(evidence=_unverified(context, opened, transition))
-        command = c.Approve(transition=transition, standing=standing, by=by, rationale=rationale, seals=seals)
+        tested_by = context.settings.values.project.command_text if transition is Transition.PLAN_BUILD else None
+        command = c.Approve(
+            transition=transition, standing=standing, by=by, rationale=rationale, seals=seals, test_command=tested_by
+        )
         try:
             effects = opened.apply(command, by)
         except WorkflowRefused as refusal:
@@ -59,6 +63,10 @@ def give_consent(
         if Deliver() in effects:
             sentence = _deliver(context, opened, transition, by, as_branch=as_branch)
         snapshot = opened.snapshot()
+    at = snapshot.workflow.at
+    if isinstance(at, Building) and at.loop_id is not None:
+        # A person who approves the build answers what only a policy may not accept.
+        record_proofs(context, snapshot, at.loop_id)
     return ConsentReport(view_of(context, snapshot), sentence)
 
 
@@ -193,7 +201,7 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
         raise WorkflowRefused(
             "protected_part_fails",
             "the checks fail with the changes to protected files; nothing was signed",
-            next_command=f'loopwright sign {opened.workflow.slug} --without-protected --note "…"',
+            next_command=f"loopwright sign {opened.workflow.slug} --without-protected",
         )
     if protected is not None and what in (PROTECTED, WITHOUT_PROTECTED):
         return what, protected.digest

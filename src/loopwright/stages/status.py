@@ -16,11 +16,12 @@ from loopwright.loop.model import Held, Loop, Spent
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import finish
 from loopwright.stages.spending import loops_for, spent_on, takeovers_of
+from loopwright.wording.choices import Choice
 from loopwright.workflow.advice import (
     EvidenceClaim,
     authorizations,
     evidence_chain,
-    next_command,
+    next_choices,
     next_transition,
     what_blocks,
 )
@@ -34,7 +35,7 @@ from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
 from loopwright.workflow.store import Snapshot
-from loopwright.workflow.test_sentences import tests_sentence
+from loopwright.workflow.test_sentences import changed_command_sentence, tests_sentence
 from loopwright.workflow.verdict import Review
 
 
@@ -67,7 +68,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
     standing: Standing
     chain: tuple[EvidenceClaim, ...]
     blockers: tuple[Blocker, ...]
-    next: str
+    # The commands among which a person chooses; the first comes next.
+    choices: tuple[Choice, ...]
     stage_status: str
     # The cost of agents, as far as they reported it, and the number of requirements that are proven or signed.
     usd: float
@@ -84,6 +86,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
     unreached: str = ""
     # A sentence on tests with both results on the base; empty if none is known.
     flaky: str = ""
+    # A sentence if the test command changed after the plan was approved; empty otherwise.
+    changed_command: str = ""
     # The requirements with what proves each; empty before a verification.
     requirements: tuple[AuditLine, ...] = ()
     # The files that the plan lets the work change, if the plan names them, and those that the settings do not allow.
@@ -91,6 +95,11 @@ class WorkflowView(msgspec.Struct, frozen=True):
     scope_wanted: tuple[str, ...] = ()
     # A sentence if the settings let agents reach the person's session.
     weak_isolation: str = ""
+
+    @property
+    def next(self) -> str:
+        """The command that comes next."""
+        return self.choices[0].command
 
     @property
     def usd_per_requirement(self) -> float | None:
@@ -141,6 +150,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
             "origin": msgspec.to_builtins(workflow.origin),
             "autopilot": self.flight.document() if self.flight is not None else None,
             "recommended_next_action": self.next,
+            "choices": [msgspec.to_builtins(choice) for choice in self.choices],
             **({"scope": {"planned": self.scope, "wanted": self.scope_wanted}} if self.scope else {}),
             **({"weak_isolation": self.weak_isolation} if self.weak_isolation else {}),
         }
@@ -165,7 +175,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         standing=standing,
         chain=evidence_chain(workflow, facts, standing),
         blockers=what_blocks(workflow, standing),
-        next=_next(context, workflow, standing, loops),
+        choices=_choices(context, workflow, standing, loops),
         stage_status=stage_status(workflow, standing),
         usd=spent.usd,
         tokens=spent.tokens,
@@ -177,6 +187,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         rest_of_project=tests_sentence(workflow, facts.gates),
         unreached=unreached_sentence(workflow.verification),
         flaky=flaky_tests_sentence(workflow.verification),
+        changed_command=changed_command_sentence(workflow, facts.gates),
         requirements=requirements,
         scope=(*(facts.readable_slices.scope or ()), *facts.readable_slices.scope_wanted),
         scope_wanted=facts.wider_scope,
@@ -190,15 +201,15 @@ def _weak_isolation(context: Context) -> str:
     return "sandbox.allow_weak is set: while you watch, agents may work although they could reach your session"
 
 
-def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:
-    """The next command. A build that a process drives is watched or resumed, not started again."""
+def _choices(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> tuple[Choice, ...]:
+    """The next commands. A build that a process drives is watched or resumed, not started again."""
     at = workflow.at
     loop = next((loop for loop in loops if isinstance(at, Building) and loop.loop_id == at.loop_id), None)
     has_question = any(decision.answer is None for decision in workflow.decisions)
     if loop is not None and not loop.is_over and not has_question and is_held(context.layout.loop_worker(loop.loop_id)):
         is_paused = isinstance(loop.phase, Held)
-        return f"loopwright loop resume {loop.loop_id}" if is_paused else way_on(loop, has_worker=True)[0]
-    return next_command(workflow, standing)
+        return (Choice(f"loopwright loop resume {loop.loop_id}" if is_paused else way_on(loop, has_worker=True)[0]),)
+    return next_choices(workflow, standing)
 
 
 def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightView | None:
@@ -267,6 +278,7 @@ def _review(review: Review | None) -> dict[str, Any] | None:
         "reviewer": review.reviewer,
         "requested_by": list(review.requested_by),
         "rationale": review.rationale,
+        "unread": review.unread,
         "target": review.target.value if review.target is not None else None,
     }
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.loop.listing import STATUSES, Summary, way_on
+from loopwright.loop.listing import STATUSES, Summary, way_on, ways_on
+from loopwright.wording.choices import Choice
 from loopwright.workflow.listing import STAGES, WorkflowLine
 
 
@@ -20,7 +21,7 @@ def with_what_runs(workflows: list[WorkflowLine], loops: list[Summary]) -> list[
         if loop.has_worker and loop.line.loopwright.workflow is not None
     }
     return [
-        replace(workflow, recommended_next_action=driven[workflow.slug])
+        replace(workflow, recommended_next_action=driven[workflow.slug], choices=[Choice(driven[workflow.slug])])
         if workflow.slug in driven and workflow.current_stage == "build" and workflow.pending_user_decision is None
         else workflow
         for workflow in workflows
@@ -33,7 +34,12 @@ def overview(workflows: list[WorkflowLine], loops: list[Summary]) -> dict[str, A
     stages = Counter(workflow.current_stage for workflow in workflows)
     totals = Counter(loop.line.status for loop in loops)
     waiting = [
-        {**msgspec.to_builtins(loop.line), "has_worker": loop.has_worker, "next": way_on(loop)}
+        {
+            **msgspec.to_builtins(loop.line),
+            "has_worker": loop.has_worker,
+            "next": way_on(loop),
+            "choices": _choices(loop),
+        }
         for loop in loops
         if way_on(loop) is not None
     ]
@@ -46,12 +52,17 @@ def overview(workflows: list[WorkflowLine], loops: list[Summary]) -> dict[str, A
     }
 
 
+def _choices(loop: Summary) -> list[dict[str, str]]:
+    return [{"command": choice.command, "does": choice.does} for choice in ways_on(loop)]
+
+
 class WaitingLoop(msgspec.Struct, frozen=True):
-    """A loop that waits for a person, and the command that continues it."""
+    """A loop that waits for a person, the command to begin with, and all commands among which a person chooses."""
 
     loop_id: str
     title: str
     next: str
+    choices: list[Choice]
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -71,8 +82,8 @@ def what_waits(listed: list[WorkflowLine], loops: list[Summary]) -> Waiting:
     workflows = [flow for flow in with_what_runs(listed, loops) if flow.archive_status != "archived"]
     building = {workflow.slug for workflow in workflows if workflow.current_stage == "build"}
     waiting = [
-        WaitingLoop(loop.line.loop_id, loop.line.title, command)
+        WaitingLoop(loop.line.loop_id, loop.line.title, choices[0].command, choices)
         for loop in loops
-        if loop.line.loopwright.workflow not in building and (command := way_on(loop)) is not None
+        if loop.line.loopwright.workflow not in building and (choices := ways_on(loop))
     ]
     return Waiting(workflows, waiting)

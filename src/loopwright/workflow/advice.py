@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 
 from loopwright.wording.catalogue import few
+from loopwright.wording.choices import Choice
 from loopwright.workflow.audit import check_digest
 from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.choices import before_approval
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import (
     FORWARD,
@@ -49,6 +51,21 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
     return () if transition.is_rollback else standing.readiness.before(transition.target)
 
 
+def next_choices(workflow: Workflow, standing: Standing) -> tuple[Choice, ...]:
+    """The commands that come next: one, or those among which a person chooses, in an honest order."""
+    command = next_command(workflow, standing)
+    blockers = what_blocks(workflow, standing)
+    choices = blockers[0].choices if blockers else _before_approval(workflow, standing)
+    # An open question comes before everything else.
+    return choices if choices and choices[0].command == command else (Choice(command),)
+
+
+def _before_approval(workflow: Workflow, standing: Standing) -> tuple[Choice, ...]:
+    if next_transition(workflow) is not Transition.BUILD_REVIEW:
+        return ()
+    return before_approval(workflow.slug, standing.for_a_person.review)
+
+
 def next_command(workflow: Workflow, standing: Standing) -> str:
     """The exact command that comes next."""
     slug = workflow.slug
@@ -73,6 +90,8 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     if is_consented and transition.target is not Stage.DONE and not why_void(approval, standing):
         stage = transition.target.value
         return f"loopwright {stage} {slug}"
+    if choices := _before_approval(workflow, standing):
+        return choices[0].command
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
 
 
@@ -101,36 +120,39 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
 
 def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[EvidenceClaim, ...]:
     """Claims with their basis: each link is something that Loopwright read or ran itself."""
-    links = [
-        EvidenceClaim("the spec is clear enough", facts.spec_sentence, _follows(not standing.readiness.plan, "plan"))
-    ]
+    links = [EvidenceClaim("the spec is clear enough", facts.spec_sentence, _follows(workflow, standing, Stage.PLAN))]
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
         basis = f"checks run on the base: {len(workflow.controls)}; already passing there: {passed}"
         if silent := tuple(name for name, control in workflow.controls.items() if control.finds_no_test):
             basis += f"; finding no test there: {few(silent)}"
         links.append(
-            EvidenceClaim("the plan can be built and checked", basis, _follows(not standing.readiness.build, "build"))
+            EvidenceClaim("the plan can be built and checked", basis, _follows(workflow, standing, Stage.BUILD))
         )
     verified = workflow.verification
     if verified is not None:
-        passed = sum(run.passed for run in verified.checks.values())
+        # The loop counts checks that can't fail as failed.
+        immune = tuple(name for name in verified.immune if not workflow.is_signed(name, check_digest(name, verified)))
+        passed = sum(run.passed and name not in immune for name, run in verified.checks.items())
         basis = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
         protected = verified.protected
         if protected is not None and protected.decision == "open" and protected.outcome == "passes_only_with":
             basis += f"; {sum(run.passed for run in protected.checks.values())} with the changes to protected files"
-        # The loop counts these as failed.
-        immune = tuple(name for name in verified.immune if not workflow.is_signed(name, check_digest(name, verified)))
         if immune:
-            basis += f"; these also pass with changed expectations: {few(immune)}"
-        links.append(EvidenceClaim("the change is built", basis, _follows(not standing.readiness.review, "review")))
+            basis += f"; these do not count, because they pass whatever they expect: {few(immune)}"
+        links.append(EvidenceClaim("the change is built", basis, _follows(workflow, standing, Stage.REVIEW)))
         rest = tests_sentence(workflow, facts.gates)
-        links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
+        links.append(EvidenceClaim("the rest still works", rest, _follows(workflow, standing, Stage.REVIEW)))
     if workflow.review is not None:
         basis = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
-        links.append(EvidenceClaim("the change was reviewed", basis, _follows(not standing.readiness.done, "done")))
+        links.append(EvidenceClaim("the change was reviewed", basis, _follows(workflow, standing, Stage.DONE)))
     return tuple(links)
 
 
-def _follows(ready: bool, gate: str) -> str:
-    return f"the gate to {gate} is open" if ready else f"the gate to {gate} is closed"
+def _follows(workflow: Workflow, standing: Standing, stage: Stage) -> str:
+    """What follows for the gate to a stage: a gate behind the work neither opens nor closes."""
+    stages = list(Stage)
+    if stages.index(workflow.stage) >= stages.index(stage):
+        return f"the gate to {stage.value} was passed"
+    is_closed = bool(standing.readiness.before(stage))
+    return f"the gate to {stage.value} is closed" if is_closed else f"the gate to {stage.value} is open"

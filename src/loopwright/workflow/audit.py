@@ -18,7 +18,7 @@ from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Archived, Signature, Workflow
 from loopwright.workflow.requirement_slices import shown_by, slices_to_prove
 from loopwright.workflow.slices import Check, Slice, Slices
-from loopwright.workflow.test_sentences import unproven_sentence, vacuous_sentence
+from loopwright.workflow.test_sentences import of_which_tests, unproven_sentence, vacuous_sentence
 from loopwright.workflow.verification import RULES, CheckRun, Verification
 
 # The grade of archived work that was judged before the current rules.
@@ -130,9 +130,9 @@ def _with_others(line: AuditLine, slices: tuple[Slice, ...], together: int, veri
     if line.grade == "person":
         return line
     tests, sentences = verified.tests, [line.proof]
-    kept = still_pass(tests.kept, tests.before, tests.deleted, tests.skipped) if tests is not None else ""
-    if kept and kept not in line.proof:
-        sentences.append(f"in the whole project, {kept}")
+    if tests is not None:
+        kept = still_pass(tests.kept, tests.before, tests.deleted, tests.skipped)
+        sentences += [f"{of_which_tests(tests)}, {kept}"] if kept and kept not in line.proof else []
     if together > 1:
         ids = ", ".join(piece.id for piece in slices)
         sentences.append(f"the checks of {ids} prove {together} requirements together")
@@ -185,6 +185,12 @@ def _with_signed_tests(line: AuditLine, workflow: Workflow, verified: Verificati
     if by is None:
         return replace(line, proof=f"only with changed tests, which a person must sign: {files}")
     return replace(line, grade="person", proof=f"{by} signed the changed tests {files}; with them, {line.proof}")
+
+
+def is_slice_proven(workflow: Workflow, piece: Slice) -> bool:
+    """Whether a check of the slice, or a person, proves it, and the check could be altered to see it fail."""
+    proof = _proof_of_slice(workflow, piece, workflow.verification) if workflow.verification is not None else None
+    return proof is not None and not proof.unaltered
 
 
 class _SliceProof(msgspec.Struct, frozen=True):

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import msgspec
 
+from loopwright.wording.choices import Choice
+
 # `{slug}` is the name of the workflow; the code that blocks names the other facts.
 _AGAIN = "loopwright plan {slug}"
 _BUILD_AGAIN = "loopwright build {slug}"
@@ -123,7 +125,7 @@ class Family(Enum):
             "the project's tests failed before the work (run {base_run}) and fail now (run {run}), and no report tells "
             "which: a person must look, or set a project.test_command that reports its tests"
         ),
-        'loopwright sign {slug} {what} --note "…"',
+        "loopwright sign {slug} {what}",
     )
     ARCHITECT = ("architect_", "the architect's verdict on the build is '{status}'", _BUILD_AGAIN)
     DESLOP = ("deslop_", "the result of tidying up is '{status}'", _BUILD_AGAIN)
@@ -134,14 +136,14 @@ class Family(Enum):
     CHANGED_TEST = (
         "changed_test_",
         (
-            "the work {did} the test {path}; without that, {failing}: a person must {look}"
+            "the work {did} the test {path}; {failing}: a person must {look} (`{diff}`)"
         ),
-        'loopwright sign {slug} --protected --note "…"',
+        "{diff}",
     )
     UNPROVEN_REQUIREMENT = (
         "unproven_requirement_",
         "{name} ({requirement}) is unproven: {why}",
-        'add such a check to the plan, or a person signs: loopwright sign {slug} {name} --note "…"',
+        "loopwright loop diff {slug}; then add such a check to the plan, or a person signs",
     )
     UNALTERED_PROOF = (
         "unaltered_proof_",
@@ -160,7 +162,7 @@ class Family(Enum):
             "{name} did not come to its end before the work (run {run}), so nothing is compared: "
             "correct it, or a person signs"
         ),
-        'loopwright sign {slug} {name} --note "…"',
+        "loopwright sign {slug} {name}",
     )
     NOTHING_CHANGED = (
         "nothing_changed", "no change is left to deliver: all files are as they were before the work", _BUILD_AGAIN,
@@ -174,7 +176,7 @@ class Family(Enum):
     PROCESS_STATE_CHANGED = (
         "process_state_changed",
         "the work changes state of the test process that it did not change before: {names}; a person must look at it",
-        'loopwright sign {slug} {what} --note "…"',
+        "loopwright loop diff {slug}; then loopwright sign {slug} {what}",
     )
     COMPLETION_AUDIT_BLOCKED = ("completion_audit_blocked", "no evidence that these are done: {missing}", _BUILD_AGAIN)
     COMPLETION_AUDIT_MISSING_EVIDENCE = (
@@ -224,11 +226,13 @@ class Family(Enum):
 
 
 class Blocker(msgspec.Struct, frozen=True):
-    """A reason why a workflow can't proceed; `next` is the command that resolves it, if one exists."""
+    """A reason why a workflow can't proceed; `next` is the command that comes next, if one exists."""
 
     code: str
     message: str
     next: str = ""
+    # Everything that a person can do about it, if that is more than one command; `next` is the first.
+    choices: tuple[Choice, ...] = ()
 
     @property
     def family(self) -> Family | None:

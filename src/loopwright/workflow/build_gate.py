@@ -10,20 +10,26 @@ from loopwright.judging.flaky import flaky_sentence
 from loopwright.wording.catalogue import few
 from loopwright.workflow.audit import audited, check_digest
 from loopwright.workflow.blockers import Blocker, Family, blocker
+from loopwright.workflow.choices import look_command, with_choices
 from loopwright.workflow.documents.page import Value
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.test_sentences import broken_sentence, changed_test_sentence
+from loopwright.workflow.test_sentences import broken_sentence, changed_test_sentence, passes_when
 from loopwright.workflow.verification import PROCESS_STATE, RULES, Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
 
 
 def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """All blockers at once."""
+    """All blockers at once, each with what a person can do about it."""
+    for found in _before_review(workflow, facts):
+        yield with_choices(workflow, found)
+
+
+def _before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug = workflow.slug
     for decision in workflow.decisions:
         if decision.answer is None:
@@ -74,18 +80,23 @@ def _protected(workflow: Workflow) -> Iterator[Blocker]:
     if verified is None or protected is None or protected.decision != "open":
         return
     slug = workflow.slug
-    leave_out = f'loopwright sign {slug} --without-protected --note "…"'
-    way = leave_out if protected.outcome == "fails_with" else f'loopwright sign {slug} --protected --note "…"'
+    leave_out = f"loopwright sign {slug} --without-protected"
     for path, did in protected.files.items():
         if protected.outcome == "passes_only_with" and path in protected.test_files:
             facts = changed_test_sentence(verified, protected, path)
-            yield blocker(Family.CHANGED_TEST, path, slug=slug, path=path, **facts)
+            diff = look_command(slug, path)
+            yield blocker(Family.CHANGED_TEST, path, slug=slug, path=path, diff=diff, **facts)
         else:
             outcome = _OUTCOMES[protected.outcome].format(leave_out=f"`{leave_out}`")
             needed = "only with it the tests prove the work" if path in protected.proving else ""
             why = "; ".join(filter(None, (protected.test_changes.get(path, ""), needed, outcome)))
             yield blocker(
-                Family.SEALED_FILE_CHANGED, path, path=path, did=f"{did} the protected file", why=why, way=way
+                Family.SEALED_FILE_CHANGED,
+                path,
+                path=path,
+                did=f"{did} the protected file",
+                why=why,
+                way=look_command(slug, path),
             )
 
 
@@ -108,7 +119,7 @@ def _sealed(workflow: Workflow) -> Iterator[Blocker]:
             yield blocker(Family.PROCESS_STATE_CHANGED, slug=workflow.slug, names=names, what=PROCESS_STATE)
         else:
             why = "its code may decide by itself what the checks say"
-            way = f'loopwright sign {workflow.slug} {path} --note "…"'
+            way = look_command(workflow.slug, path)
             yield blocker(Family.SEALED_FILE_CHANGED, path, path=path, did="changed", why=why, way=way)
 
 
@@ -121,17 +132,9 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
         if workflow.is_signed(name, check_digest(name, verified)):
             continue
         run = verified.immune_runs.get(name) or verified.checks[name].run_id
-        when = "even when its own tests are made to fail, or the changed functions raise"
-        if name in verified.silenced:
-            when = "only with comments that the work added, and that may silence a linter"
-        if name in verified.moved:
-            when = f"only because the work changed, in the source, what its tests expect ({few(verified.moved[name])})"
         yield blocker(
-            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {run}", when=when,
-            mend=(
-                "look at what the work does to the check, or correct the check; a person may sign: "
-                f'loopwright sign {workflow.slug} {name} --note "…"'
-            ),
+            Family.VACUOUS_CHECK, name, name=name, command=f"loopwright verify {run}", when=passes_when(name, verified),
+            mend=look_command(workflow.slug),
         )  # fmt: skip
 
 

@@ -36,13 +36,17 @@ class RequestApproval(_Command, frozen=True, kw_only=True):
 
 
 class Approve(_Command, frozen=True, kw_only=True):
-    """Approve one transition in the current state. `seals` are the digests of the protected files at this moment."""
+    """Approve one transition in the current state.
+
+    `seals` are the digests of the protected files at this moment, and `test_command` is what tests the project.
+    """
 
     transition: Transition
     standing: Standing
     by: str
     rationale: str = ""
     seals: dict[str, str] = {}
+    test_command: str | None = None
 
 
 class Enter(_Command, frozen=True, kw_only=True):

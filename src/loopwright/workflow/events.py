@@ -88,6 +88,8 @@ class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
     by: str
     rationale: str = ""
     seals: dict[str, str] = {}
+    # The command that tests the project, if the plan was approved. None in old journals.
+    test_command: str | None = None
     # The version of the judging rules; 1 in old journals.
     rules: int = 1
 

@@ -241,6 +241,8 @@ def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
             rules=event.rules,
         )  # fmt: skip
     sealed = replace(workflow, seals=event.seals) if transition.key is Key.BUILD and event.seals else workflow
+    if event.test_command is not None:
+        sealed = replace(sealed, test_command=event.test_command)
     return _with(sealed, transition.key, approval)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel.files import read_regular_file
+from loopwright.wording.choices import Choice
 from loopwright.workspace.layout import Layout
 
 STAGES = ("clarify", "plan", "build", "review", "done", "damaged")
@@ -30,6 +31,8 @@ class WorkflowLine(msgspec.Struct, frozen=True):
     pending_user_decision: str | None = None
     updated_at: str = ""
     recommended_next_action: str = ""
+    # The commands among which a person chooses; the first is the recommended one.
+    choices: list[Choice] = []
 
 
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
@@ -85,7 +88,8 @@ def _newest(folder: Path, but: Path | None = None) -> int:
 def _listed(layout: Layout) -> Iterator[WorkflowLine]:
     decoder = msgspec.json.Decoder(WorkflowLine)
     for slug in layout.workflow_slugs():
-        damaged = WorkflowLine(slug, recommended_next_action=f"loopwright status {slug}")
+        look = f"loopwright status {slug}"
+        damaged = WorkflowLine(slug, recommended_next_action=look, choices=[Choice(look)])
         try:
             workflow = decoder.decode(read_regular_file(layout.workflow(slug).state, most=_MOST_BYTES))
         except (OSError, ValueError):

@@ -382,11 +382,11 @@ class Workflow(_Value, frozen=True, kw_only=True):
     # The file that a person supplied as the spec, instead of rounds of clarifying.
     given: str | None = None
     rounds: tuple[Round, ...] = ()
-    # Answers to questions of an agent that no agent has judged yet.
-    unjudged: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()  # answers to questions of an agent that no agent has judged yet
     plan_rounds: tuple[PlanRound, ...] = ()
     controls: dict[str, Control] = {}
     seals: dict[str, str] = {}
+    test_command: str | None = None  # when the plan was approved; None in old journals
     signatures: tuple[Signature, ...] = ()
     decisions: tuple[Decision, ...] = ()
     # The least ambiguity score after a review sent the change back to clarifying; the next round resets it.

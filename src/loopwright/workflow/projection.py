@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from loopwright.workflow.advice import authorizations, evidence_chain, next_command
+from loopwright.workflow.advice import authorizations, evidence_chain, next_choices, next_command
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import (
     FORWARD,
@@ -60,6 +60,7 @@ def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[st
         "authorization": authorizations(workflow, standing),
         "current_evidence_chain": [msgspec.to_builtins(link) for link in evidence_chain(workflow, facts, standing)],
         "recommended_next_action": next_command(workflow, standing),
+        "choices": [msgspec.to_builtins(choice) for choice in next_choices(workflow, standing)],
     }
 
 

@@ -136,6 +136,7 @@ def _approved(workflow: Workflow, command: c.Approve) -> Decision:
         by=command.by,
         rationale=command.rationale,
         seals=command.seals,
+        test_command=command.test_command,
         rules=RULES,
     )
     # The last approval takes effect at once: no further command is needed.

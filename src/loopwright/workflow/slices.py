@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal
 
@@ -75,6 +75,11 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
         return digest_of([self.id, self.title, self.behavior, list(self.acceptance_criteria), self.verification_signal])
 
 
+def in_order_of_runs(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """Hidden checks last: their files stay in the sandbox, and what ran before them can't print these files."""
+    return tuple(sorted(checks, key=lambda check: check.hidden))
+
+
 class Slices(msgspec.Struct, frozen=True):
     """All slices of a plan, in build order; and the files that the work may change, if the plan names them."""
 
@@ -86,8 +91,8 @@ class Slices(msgspec.Struct, frozen=True):
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """Every check of every slice."""
-        return tuple(check for piece in self.slices for check in piece.checks)
+        """Every check of every slice, in the order in which all runs have them."""
+        return in_order_of_runs(check for piece in self.slices for check in piece.checks)
 
     def slice(self, name: str) -> Slice | None:
         """The slice with this id."""

@@ -8,8 +8,11 @@ from loopwright.judging.kept_tests import still_pass
 from loopwright.wording.catalogue import few
 from loopwright.workflow.facts import Gates
 from loopwright.workflow.model import Workflow
+from loopwright.workflow.stage import Stage
 from loopwright.workflow.verification import CheckRun, ProjectTests, ProtectedChanges, Verification
+from loopwright.workspace.settings_model import NO_TESTS
 
+_LONGEST = 120
 _LOOKS = {
     "added": "read it",
     "changed": "compare the old version with the new one",
@@ -68,12 +71,32 @@ def tests_sentence(workflow: Workflow, gates: Gates) -> str:
         )
     if not tests.decides:
         return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
-    broken = f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
+    runs = f"(base run {tests.base_run_id}, run {tests.run_id})"
+    broken = f"the work breaks none of the project's tests {runs}"
+    if tests.deleted or tests.skipped:
+        broken = f"the work breaks none of the remaining tests of the project {runs}"
     return "; ".join(filter(None, (broken, _kept(tests, signer_of(workflow)))))
 
 
 def _kept(tests: ProjectTests, by: str) -> str:
     return still_pass(tests.kept, tests.before, tests.deleted, tests.skipped, by)
+
+
+def of_which_tests(tests: ProjectTests) -> str:
+    """Which tests were counted: a command may leave some of the project's tests out."""
+    command = tests.command if len(tests.command) <= _LONGEST else f"{tests.command[:_LONGEST]}…"
+    return f"of the tests that `{command}` runs" if command else "of the project's tests"
+
+
+def changed_command_sentence(workflow: Workflow, gates: Gates) -> str:
+    """The old and the new test command, if it changed after the plan was approved; empty otherwise."""
+    before, now = workflow.test_command, gates.project.command_text
+    if workflow.stage not in (Stage.BUILD, Stage.REVIEW) or before is None or before == now:
+        return ""
+    return (
+        f"project.test_command changed after the plan was approved: it was `{before or NO_TESTS}`, "
+        f"and is `{now or NO_TESTS}` now"
+    )
 
 
 def signer_of(workflow: Workflow) -> str:
@@ -89,7 +112,9 @@ def changed_test_sentence(verified: Verification, protected: ProtectedChanges, p
     """What the work did to a test that the checks need changed: the facts of its blocker."""
     did = protected.files[path]
     lines = protected.test_changes.get(path, "")
-    failing = "; ".join(filter(None, (_failing_without(verified), lines)))
+    # Which of several changes the checks need is not known.
+    without = "that" if len(protected.files) == 1 else "the changes to protected files"
+    failing = "; ".join(filter(None, (f"without {without}, {_failing_without(verified)}", lines)))
     return {"did": did, "failing": failing, "look": _LOOKS[did]}
 
 
@@ -116,9 +141,19 @@ def unproven_sentence(ids: str, runs: Iterable[CheckRun], failed_before: bool) -
 
 def vacuous_sentence(names: tuple[str, ...], verified: Verification) -> str:
     """Why checks that failed before the work and pass now prove nothing."""
-    if all(name in verified.moved for name in names):
-        return f"checks that pass only because the work changed what their tests expect: {few(names)}"
-    return (
-        "checks that failed before the work, but pass now also if their tests expect something else or the changed "
-        f"functions raise: {few(names)}"
+    return "; ".join(
+        f"the check {name} failed before the work, but passes now {passes_when(name, verified)}" for name in names
     )
+
+
+def passes_when(name: str, verified: Verification) -> str:
+    """In spite of what, or because of what, a check passes that can no longer fail."""
+    if name in verified.moved:
+        return f"only because the work changed, in the source, what its tests expect ({few(verified.moved[name])})"
+    if name in verified.silenced:
+        return "only with comments that the work added, and that may silence a linter"
+    if tests := few(verified.vacuous_tests.get(name, ())):
+        return f"even when what its tests expect is changed ({tests})"
+    if name in verified.ignoring_functions:
+        return "even when the changed functions raise"
+    return "even when its own expectations are changed"

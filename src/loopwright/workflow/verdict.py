@@ -47,12 +47,19 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     requested_by: tuple[str, ...] = ()
     # Why the risk floor required a reviewer; empty below the threshold.
     risk: str = ""
+    # Why no reviewer and no person read the code; empty if one did, and in reviews of an earlier version.
+    unread: str = ""
     # The digest of each run's evidence at the time of the review.
     evidence: dict[str, str] = {}
 
     def sentences(self) -> tuple[str, ...]:
         """The rationale and all findings, for the agent or person who has to act on them."""
         return tuple(text for text in (self.rationale, *(finding.sentence() for finding in self.findings)) if text)
+
+
+def unread_sentence(review: Review | None) -> str:
+    """That no reviewer and no person read the code, and why; empty if one did."""
+    return f"no reviewer read the code: {review.unread}" if review is not None and review.unread else ""
 
 
 def request_sentence(review: Review, catalogue: Catalogue = ENGLISH) -> str:

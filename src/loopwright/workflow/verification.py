@@ -48,6 +48,8 @@ class ProjectTests(_Value, frozen=True, kw_only=True):
 
     base_run_id: str
     run_id: str
+    # The commands that ran them. Empty in old journals.
+    command: str = ""
     # Whether any test passed on the base: tests that already fail there prove nothing.
     decides: bool = True
     # Whether the tests came to their end on the base.
@@ -129,6 +131,9 @@ class Verification(_Value, frozen=True, kw_only=True):
     immune: tuple[str, ...] = ()
     # The run that shows it for each of these. Empty in old journals.
     immune_runs: dict[str, str] = {}
+    # Their tests that pass whatever they expect, and those of the checks that pass although changed functions raise.
+    vacuous_tests: dict[str, tuple[str, ...]] = {}
+    ignoring_functions: tuple[str, ...] = ()
     # Those of them that pass only with comments that the work added.
     silenced: tuple[str, ...] = ()
     # The expectations of these checks that the work moved, each with its test.

@@ -75,6 +75,11 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (TestCommand(self.test_command),) if is_set else ()
 
     @property
+    def command_text(self) -> str:
+        """The commands as a person types them."""
+        return "; ".join(command.in_a_shell for command in self.test_commands)
+
+    @property
     def is_untested(self) -> bool:
         """Whether no test command is set, and no person said that there is none."""
         return not self.test_commands and not self.has_no_tests

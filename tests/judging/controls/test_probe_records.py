@@ -11,6 +11,7 @@ from loopwright.judging.controls.probe_records import (
     dead_proofs,
     read_records,
     weakened_assertions,
+    with_known_names,
 )
 from loopwright.judging.reports.model import TestReport
 
@@ -125,3 +126,8 @@ def test_the_assertion_that_failed_before_must_be_reached_and_able_to_fail(stop,
 )
 def test_a_test_that_comes_to_its_end_on_the_base_only_says_nothing(base, work, is_cut_short):
     assert bool(cut_short(read(*base), read(*work), [TEST])) == is_cut_short
+
+
+def test_a_subtest_of_go_may_have_another_name_in_each_run():
+    tests = ["x/a.js::b > c/d", "t.py::test_a[x/y]", "example.org/x::TestA", "example.org/x::TestA/0xc00", "x::TestA/b"]
+    assert with_known_names(tests, {"x::TestA/b"}) == (*tests[:3], "x::TestA/b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.controls.raising import raise_in_changed
+from loopwright.judging.controls.raising import raise_in_changed, stop_at_entry
 
 THROW = "(_ for _ in ()).throw(BaseException())"
 
@@ -60,6 +60,40 @@ def test_a_function_may_raise_before_it_does_anything(path, before, after):
     raising = raise_in_changed(path, b"", before.encode())
     assert raising is not None
     assert raising.at_entry.decode() == after
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        (
+            "a.py",
+            "def f():\n    raise NotImplementedError\n",
+            "def f():\n    raise BaseException()\n    raise NotImplementedError\n",
+        ),
+        ("a.py", "def f(): pass\n", "def f(): raise BaseException(); pass\n"),
+        ("a.js", "const f = x => g(x)", 'const f = x => { process.kill(process.pid, "SIGKILL") }'),
+        (
+            "a.ts",
+            "function f(): never { throw 1 }",
+            'function f(): never {process.kill(process.pid, "SIGKILL"); throw 1 }',
+        ),
+        ("a.go", "package a\n\nfunc (t T) F() {}\n", 'package a\n\nfunc (t T) F() { panic("loopwright"); }\n'),
+        (
+            "a.go",
+            "package a\n\nvar f = func() { g() }\n",
+            'package a\n\nvar f = func() { panic("loopwright");  g() }\n',
+        ),
+        ("a.go", "package a\n\nconst A = 1\n", None),
+        ("a.py", "@overload\ndef f(x: int) -> int: ...\n", None),
+        ("a.py", "X = 1\n", None),
+        ("a.rb", "def f; end", None),
+        ("a.js", "function (", None),
+    ],
+)
+def test_a_function_may_end_its_test_at_once_also_if_it_never_returns(path, before, after):
+    stopped = stop_at_entry(path, b"", before.encode())
+    assert stopped == (after.encode() if after is not None else None)
+    assert stop_at_entry(path, before.encode(), before.encode()) is None
 
 
 def test_only_changed_python_functions_raise():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import venv
 
 import pytest
 from tests.judging.runners.test_real_runners import MODULES, PYTEST, Runs
@@ -128,6 +129,171 @@ def test_what_is_undone_and_what_the_library_does_itself_is_not_listed(runs, com
     other = Runs(folder)
     other.write(**{"test_it.py": USUAL})
     assert changed(other, *command) == usual
+
+
+# A package that is installed where the project can't change it.
+PACKAGE = """
+import os, sys, time, warnings
+
+def start():
+    time.monotonic = lambda: 0.0
+
+def _quiet(*given, **named): return 0.0
+
+os.environ["PACKAGE"] = "1"
+sys.setrecursionlimit(3000)
+warnings.showwarning = _quiet
+setattr(time, "ctime", lambda seconds=0: "now")
+"""
+LATER = "import os\nos.environ['LATER'] = '1'\n"
+WARNS = "import warnings\nwarnings.warn('old', UserWarning, stacklevel=2)\n"
+
+
+@pytest.fixture
+def python(runs, tmp_path):
+    """A Python with this package and one that loads a plug-in of the project."""
+    folder = tmp_path / "installed"
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    for name, text in {"package": PACKAGE, "later": LATER, "host": "import plugin\n", "warns": WARNS}.items():
+        (site / f"{name}.py").write_text(text)
+    return str(folder / "bin" / "python")
+
+
+@pytest.mark.parametrize(
+    ("product", "names"),
+    [
+        ("import package", set()),
+        ("from package import start", set()),
+        ("import package, later", set()),
+        ("import package; package.start()", {"time.monotonic"}),
+        ("import os; os.environ['PACKAGE'] = '2'; import package", {"env:PACKAGE"}),
+        ("import package, time; time.perf_counter = package._quiet; import later", {"time.perf_counter"}),
+        ("import package, time; time.ctime = package._quiet", {"time.ctime"}),
+        ("import host", {"time.perf_counter"}),
+        ("import sys; sys.path.insert(0, 'site-packages'); import own", {"time.perf_counter"}),
+    ],
+)
+def test_what_an_installed_package_changes_while_it_is_imported_is_no_state_of_the_work(runs, python, product, names):
+    lie = "import time\ntime.perf_counter = lambda: 0.0\n"
+    runs.write(**{"product.py": product + "\n", "test_it.py": TEST, "plugin.py": lie, "site-packages__own.py": lie})
+    assert changed(runs, python, "-m", "unittest", "-q") == names | {"warnings.filters"}
+
+
+def test_a_package_that_warns_while_it_is_imported_still_names_the_file_that_imports_it(runs, python):
+    checks = "import unittest, warnings\nclass Tests(unittest.TestCase):\n    def test_it(self):\n"
+    checks += "        with warnings.catch_warnings(record=True) as found: import warns\n"
+    runs.write(**{"test_it.py": f"{checks}        self.assertEqual(found[0].filename, __file__)\n"})
+    changed(runs, python, "-m", "unittest", "-q")
+
+
+def test_typing_extensions_is_free(runs):
+    runs.write(**{"product.py": "import msgspec, typing_extensions\n", "test_it.py": TEST})
+    for command in (UNITTEST, PYTEST):
+        assert not [name for name in changed(runs, *command) if name.startswith("typing.")]
+
+
+# Each of these replaces what a reporter could use. None of them is asked, and each is listed.
+PYTHON_TRAPS = [
+    ("builtins", "sorted"), ("builtins", "isinstance"), ("builtins", "repr"), ("builtins", "open"), ("json", "dumps"),
+    ("json.encoder", "encode_basestring_ascii"), ("os", "getcwd"), ("os", "write"), ("os", "open"), ("os", "getpid"),
+    ("os._Environ", "__iter__"), ("sys", "getrecursionlimit"), ("decimal", "getcontext"), ("time", "monotonic"),
+    ("traceback", "format_exception"), ("traceback", "format_exception_only"),
+]  # fmt: skip
+TRAP = """
+import decimal, json.encoder, os, sys, time, traceback, builtins
+
+def trap(target, name):
+    kept = getattr(target, name)
+    def call(*given, **named):
+        if "loopwright_" in sys._getframe(1).f_code.co_filename:
+            raise KeyError("the product")
+        return kept(*given, **named)
+    setattr(target, name, call)
+
+time.perf_counter = lambda: 0.0
+for owner, name in {traps}:
+    parts = owner.split(".")
+    trap(sys.modules.get(owner) or getattr(sys.modules[parts[0]], parts[1]), name)
+"""
+
+
+@pytest.mark.parametrize("trap", PYTHON_TRAPS, ids=".".join)
+def test_nothing_that_the_product_replaces_hides_what_it_changes(runs, trap):
+    runs.write(**{"product.py": TRAP.format(traps=[trap]), "test_it.py": TEST})
+    assert changed(runs, *UNITTEST) >= {"time.perf_counter", ".".join(trap)}
+
+
+def test_a_product_can_not_hide_a_failed_test_by_what_makes_its_trace(runs):
+    traps = [trap for trap in PYTHON_TRAPS if trap[0] == "traceback"]
+    runs.write(**{"product.py": TRAP.format(traps=traps), "test_it.py": TEST.replace("pass", "self.fail()")})
+    runs.run(*UNITTEST)
+    assert runs.statuses() == {"test_it.py::Tests::test_it": "failed"}
+
+
+@pytest.mark.parametrize("name", ["loopwright_state", "loopwright_session", "loopwright_unittest", "loopwright_pytest"])
+@pytest.mark.parametrize("command", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+def test_a_file_of_the_work_is_not_taken_for_a_reporter(runs, command, name):
+    fake = "from types import SimpleNamespace\nwatch = lambda *given: lambda: []\n"
+    runs.write(**{f"{name}.py": fake, "product.py": PRODUCT, "test_it.py": TEST})
+    assert changed(runs, *command) >= CHANGED
+
+
+# The same in JavaScript: the state that is read is one that no function of the product changed.
+NODE_TRAPS = [
+    "Object.assign", "Object.getOwnPropertyDescriptor", "Object.entries", "Reflect.ownKeys", "JSON.stringify",
+    "Map.prototype.get", "Map.prototype.has", "Set.prototype.add", "Array.prototype.filter", "Array.prototype.map",
+    "Array.prototype.find", "Array.prototype.push", "Array.prototype.slice", "Array.prototype.sort",
+    "String.prototype.slice", "String.prototype.replace", "String.prototype.split", "fs.appendFileSync",
+    "fs.writeFileSync", "fs.openSync", "fs.writeSync", "process.cwd",
+]  # fmt: skip
+NODE_TRAP = """
+(0).constructor.prototype.toFixed = () => '1';
+const fs = require('fs');
+const kept = {owner}.{key};
+{owner}.{key} = function (...given) {{
+  if (new Error().stack.includes('loopwright_')) throw new Error('the product');
+  return Reflect.apply(kept, this, given);
+}};
+"""
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize("name", NODE_TRAPS)
+def test_nothing_that_the_product_replaces_in_node_hides_what_it_changes(runs, name):
+    owner, _, key = name.rpartition(".")
+    runs.write(**{"product.js": NODE_TRAP.format(owner=owner, key=key)})
+    runs.write(**{"test__a.test.js": "require('../product'); require('node:test').test('it', () => {});"})
+    assert changed(runs, "node", "--test") >= {name, "Number.prototype.toFixed"}
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    "trap",
+    [
+        "Object.prototype.toJSON = () => []",
+        "Array.prototype.toJSON = () => []",
+        "String.prototype.toJSON = () => ''",
+        "Array.prototype[Symbol.iterator] = function* () {}",
+        "Object.getPrototypeOf(function* () {}).prototype.next = () => ({ done: true })",
+        "for (const at of [0, 1]) Object.defineProperty(Array.prototype, at, { set() {} })",
+        "Object.defineProperty(Object.prototype, 'value', { get: () => 1 })",
+    ],
+)
+def test_nothing_that_objects_inherit_in_node_hides_what_the_product_changes(runs, trap):
+    product = f"(0).constructor.prototype.toFixed = () => '1'; process.prependListener('exit', () => {{ {trap} }})"
+    runs.write(**{"product.js": product})
+    runs.write(**{"test__a.test.js": "require('../product'); require('node:test').test('it', () => {});"})
+    assert changed(runs, "node", "--test") >= {"Number.prototype.toFixed"}
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize("product", ["process.removeAllListeners('exit')", "process.kill(process.pid, 9)"])
+def test_a_process_of_node_that_does_not_tell_its_state_is_noticed(runs, product):
+    runs.write(**{"product.js": product})
+    runs.write(**{"test__a.test.js": "require('../product'); require('node:test').test('it', () => {});"})
+    runs.run("node", "--test")
+    assert (runs.report().gaps, runs.report().state) == ((), ("unknown",))
 
 
 @pytest.mark.needs("node")

@@ -154,7 +154,7 @@ def test_the_fallback_s_junit_file_is_read_from_the_folder_of_reports(tmp_path):
 
 def test_the_changed_state_of_all_sessions_is_one_list_of_names(tmp_path):
     write(tmp_path, START, {"kind": "state", "changed": ["env:B", "env:A"]}, END)
-    write(tmp_path, START, END, name="pytest-2.ndjson")
+    write(tmp_path, {**START, "runner": "jest"}, END, name="jest-2.ndjson")
     assert read(tmp_path).state == ("env:A", "env:B")
     many = [f"env:{number:04}\n{'x' * 200}" for number in range(300)]
     write(tmp_path, START, {"kind": "state", "changed": many}, END, name="pytest-3.ndjson")
@@ -163,6 +163,16 @@ def test_the_changed_state_of_all_sessions_is_one_list_of_names(tmp_path):
     assert all(len(name) <= 120 and "\n" not in name for name in state)
 
 
-def test_a_report_without_changed_state_says_nothing_of_it(tmp_path):
-    write(tmp_path, START, passed("test_a"), END)
+def test_a_session_that_does_not_tell_its_state_hides_it_unless_its_runner_never_tells(tmp_path):
+    write(tmp_path, {**START, "runner": "jest"}, passed("test_a"), END, name="jest-1.ndjson")
     assert read(tmp_path).state is None
+    write(tmp_path, START, {"kind": "state", "changed": ["env:A"]}, END)
+    write(tmp_path, START, passed("test_a"), END, name="pytest-2.ndjson")
+    assert read(tmp_path).state == ("env:A", "unknown")
+
+
+@pytest.mark.parametrize(("has_tests", "gaps"), [(True, 1), (False, 0)])
+def test_a_process_that_reports_only_its_state_may_end_at_any_time(tmp_path, has_tests, gaps):
+    write(tmp_path, {**START, "runner": "node", "has_tests": has_tests})
+    report = read(tmp_path)
+    assert (len(report.gaps), report.state) == (gaps, ("unknown",))

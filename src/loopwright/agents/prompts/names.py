@@ -62,6 +62,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "repair": ("problem",),
     "again": ("problem",),
     "last_failure": ("message",),
+    "left_out": ("files",),
+    "left_out_failing": ("failing",),
     "no_test_command": (),
     "tests_fail": (),
     "hidden_checks": ("count",),

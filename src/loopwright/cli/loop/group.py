@@ -17,6 +17,7 @@ COMMANDS = {
     "check": ("look:check_command", "Find inconsistent loop files; --fix repairs them."),
     "list": ("listing", "List all loops, last changed first."),
     "show": ("look:show_command", "Show one loop: tasks, holds, tests, cost."),
+    "diff": ("look:diff_command", "Show what the work of a loop or a build changed."),
     "pause": ("control:pause_command", "Pause a loop; its processes freeze within a second."),
     "resume": ("control:resume_command", "Lift the hold of a loop and continue."),
     "stop": ("control:stop_command", "End a loop for good and stop all its processes."),

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.language import translate
+from loopwright.cli.language import message, translate
 from loopwright.cli.loop.output import COLORS
 from loopwright.cli.plain import command_with_examples, echo, echo_json, in_workspace, place_of
 from loopwright.kernel.cells import one_line
@@ -46,4 +46,8 @@ def loop_line(loop: Summary) -> str:
     status = click.style(f"{line.status:<9}", fg=COLORS.get(line.status, "red"))
     note = f"  {translate('(no worker)')}" if loop.is_abandoned else ""
     rest = one_line(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
+    if line.is_accepted:
+        own = line.loopwright
+        facts = {"by": own.accepted_by, "at": line.completed_at, "reason": translate(own.forced)}
+        rest += f"  {one_line(message('accepted by {by} at {at} [person]: {reason}', **facts))}"
     return f"{line.loop_id}  {status}  {rest}"

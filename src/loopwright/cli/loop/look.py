@@ -12,7 +12,7 @@ from loopwright.cli.loop.options import in_loop
 from loopwright.cli.loop.output import echo_status, exit_code, signal_code
 from loopwright.cli.loop.reporting import LoopReporter, is_screen, sentences
 from loopwright.cli.loop.screen.live import LiveView
-from loopwright.cli.options import command_with_examples, echo, echo_json, echo_json_line, in_context
+from loopwright.cli.options import command_with_examples, echo, echo_json, echo_json_line, in_context, put
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.log import Line
@@ -22,6 +22,7 @@ from loopwright.loop.sentences import sentence
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.agent_logs import Printed
 from loopwright.verbs.loop.check import check_loops
+from loopwright.verbs.loop.diff import diff_of
 from loopwright.verbs.loop.follow import LoopFollower, agent_output, follow, history
 from loopwright.verbs.loop.look import resolve, show_loop
 
@@ -35,6 +36,30 @@ from loopwright.verbs.loop.look import resolve, show_loop
 def show_command(context: Context, loop: str, as_json: bool) -> None:
     """Show a loop: worker, tasks, holds, tests, hypotheses, cost, and the next command."""
     echo_status(context, show_loop(context, loop), as_json=as_json)
+
+
+_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@command_with_examples("""
+  loopwright loop diff LOOP
+  loopwright loop diff faster-imports                        the work of this build
+  loopwright loop diff faster-imports tests/test_imports.py  one test, with its old and its new version
+""")
+@click.argument("loop", metavar="LOOP|SLUG")
+@click.argument("paths", nargs=-1, metavar="[FILE|FOLDER]...")
+@in_context
+def diff_command(context: Context, loop: str, paths: tuple[str, ...], as_json: bool) -> None:
+    """Show what the work of a loop changed: its old and its new lines, as a patch. A build is a loop, too."""
+    patch = diff_of(context, loop, paths)
+    text = patch.decode("utf-8", "replace")
+    if as_json:
+        echo_json({"patch": text})
+    elif sys.stdout.isatty():
+        for line in text.splitlines():
+            put(line, fg=_COLORS.get(line[:1]))
+    else:
+        click.echo(patch, nl=False)
 
 
 @command_with_examples("""

@@ -13,12 +13,12 @@ from loopwright.cli.plain import echo, echo_json, put
 from loopwright.exit_codes import ExitCode
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
-from loopwright.loop.completion import is_unproven
+from loopwright.loop.completion import accepted_doubts, is_accepted, is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
-from loopwright.loop.projection import document_of, progress_of, status_of
-from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
-from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, standing_of
+from loopwright.loop.projection import document_of, status_of
+from loopwright.loop.sentences import accepted_text, beside_the_work, hold_text, task_text, validation_text
+from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, percent_of_tasks, standing_of
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -28,6 +28,8 @@ MARKS = {
     TaskStanding.IN_PROGRESS: "▶",
     TaskStanding.UNTESTED: "◐",
     TaskStanding.TESTS_FAIL: "◐",
+    TaskStanding.UNPROVEN: "◐",
+    TaskStanding.ONLY_WITH_PROTECTED: "◐",
     TaskStanding.DONE: "✓",
     TaskStanding.FAILED: "✗",
 }
@@ -77,10 +79,10 @@ def echo_status(context: Context, loop: Loop, *, as_json: bool = False) -> None:
 def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     """Print the loop with all details, or as one line."""
     if as_json:
-        progress = progress_of(loop)
-        echo_json({**document_of(loop), "progress": {"develop": progress.develop, "overall": progress.overall}})
+        progress = {"develop": percent_of_tasks(loop), "overall": percent_done(loop)}
+        echo_json({**document_of(loop), "progress": progress})
         return
-    status = status_of(loop.phase)
+    status = status_of(loop)
     echo(f"{loop.loop_id}: ", nl=False, bold=True)
     echo(status, fg=COLORS[status], nl=False)
     iteration = message("iteration {number} of {most}", number=loop.iteration, most=loop.max_iterations)
@@ -95,9 +97,7 @@ def echo_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
 
 
 def _echo_work(loop: Loop) -> None:
-    reason = getattr(loop.phase, "reason", None) or getattr(loop.phase, "forced", None)
-    if reason:
-        _echo_wrapped(translate(reason))
+    _echo_end(loop)
     if loop.under_way is not None:
         task = loop.task(loop.under_way.task_id or "")
         what = f" {task.id}: {task_text(task, catalogue())}" if task is not None else ""
@@ -112,7 +112,8 @@ def _echo_work(loop: Loop) -> None:
     _echo_section(message("Agents"), [translate(takeover_sentence(takeover)) for takeover in loop.takeovers])
     if loop.validation.last_run_at:
         run = translate(f"run {loop.validation.run_id or 'by another tool'}")
-        notes = [translate(note) for note in (loop.validation.proof, *loop.validation.notes) if note]
+        left_out = loop.validation.left_out.sentence if loop.validation.left_out is not None else ""
+        notes = [translate(note) for note in (loop.validation.proof, left_out, *loop.validation.notes) if note]
         _echo_section(message("Tests"), [validation_text(loop.validation, catalogue()), run, *notes])
     _echo_section(message("Questions"), [_decision(decision) for decision in loop.decisions])
     causes = [
@@ -124,15 +125,31 @@ def _echo_work(loop: Loop) -> None:
     errors = [
         f"{error.action}: {translate(error.message)}"
         for error in loop.errors[-3:]
-        if not _is_in_a_hold(loop, error.message)
+        if not _is_shown(loop, error.message)
     ]
     _echo_section(message("Last errors"), errors, fg="red")
     _echo_section(message("Cost"), [cost_of(loop.spent, loop.budget)])
 
 
-def _is_in_a_hold(loop: Loop, reason: str) -> bool:
-    """Whether there is nothing to tell that a hold does not tell already."""
-    return not reason or any(hold.message.startswith(reason) for hold in loop.holds)
+def _echo_end(loop: Loop) -> None:
+    """Print why the loop is over, or who accepted its work."""
+    match loop.phase:
+        case Failed(reason=reason):
+            _echo_wrapped(translate(reason))
+        case Completed(accepted_by=str(by), at=at, forced=forced):
+            _echo_wrapped(accepted_text(by, at, forced or "", catalogue()))
+            if doubts := accepted_doubts(loop):
+                _echo_wrapped(message("not proven by tests: {doubts}", doubts=translate(doubts)))
+        case Completed(forced=str(reason)):
+            _echo_wrapped(message("closed as done by a person: {forced}", forced=translate(reason)))
+        case _:
+            pass
+
+
+def _is_shown(loop: Loop, reason: str) -> bool:
+    """Whether there is nothing to tell that a hold, or the person who accepted the work, does not tell already."""
+    shown = (accepted_doubts(loop), getattr(loop.phase, "forced", None) or "") if is_accepted(loop) else ()
+    return not reason or any(text.startswith(reason) for text in (*(hold.message for hold in loop.holds), *shown))
 
 
 def _of_task(loop: Loop, task: Task) -> list[str]:
@@ -141,8 +158,9 @@ def _of_task(loop: Loop, task: Task) -> list[str]:
     lines = [f"{MARKS[standing]} {task.id} [{task.tool}] {task_text(task, catalogue())}"]
     lines += [f"    {translate(standing.note)}"] if standing.note else []
     if (proof := next((proof for proof in loop.validation.proofs if proof.task_id == task.id), None)) is not None:
-        reason = "" if _is_in_a_hold(loop, proof.reason) else f": {translate(proof.reason)}"
-        lines.append(f"    {translate(proof.grade.value)}{reason}")
+        reason = "" if is_accepted(loop) or _is_shown(loop, proof.reason) else f": {translate(proof.reason)}"
+        grade = message("person") if is_accepted(loop) and not proof.is_proven else translate(proof.grade.value)
+        lines.append(f"    {grade}{reason}")
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
         iterations = message("{tries}{most} iterations", tries=tries, most=_of(limits.iterations))

@@ -124,7 +124,7 @@ def generate(context: Context, loop_id: str, as_json: bool, **options: Any) -> N
     with stopping_on_signals() as cancellation:
         report = generate_tasks(context, loop_id, GenerateRequest(**options), cancellation)
     if as_json:
-        tasks = [task_line(task) for task in report.tasks]
+        tasks = [task_line(report.loop, task) for task in report.tasks]
         echo_json({"loop_id": report.loop.loop_id, "added": report.added, "tasks": tasks})
         return
     for task in report.tasks:

@@ -44,7 +44,11 @@ Control the loop of the build with `loopwright loop pause`, `resume` and `stop`.
 @click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Limit of iterations.")
 @click.option("--no-deslop", "deslop", is_flag=True, flag_value=False, default=True,
               help="With the profile full: skip the cleanup of the built code.")  # fmt: skip
-@click.option("--agent", default="", help="Agent that builds; default: agents.roles, then agents.default.")
+@click.option(
+    "--agent",
+    default="",
+    help="Agent that builds; takes over a build that has begun. Default: the agent of the build, then the settings.",
+)
 @click.option("--detach", is_flag=True, help="Run in the background, even after this terminal is closed.")
 @in_context
 def build_command(

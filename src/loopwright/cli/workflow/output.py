@@ -14,7 +14,7 @@ from loopwright.verbs.project_files import unlisted_folders
 from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.audit import proof_line
 from loopwright.workflow.stage import Stage
-from loopwright.workflow.verdict import request_sentence
+from loopwright.workflow.verdict import request_sentence, unread_sentence
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
@@ -50,7 +50,8 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
             echo(f"  {view.rest_of_project}")
     if view.weak_isolation:
         echo(f"  ! {view.weak_isolation}")
-    echo(f"  → {view.next}", fg="green")
+    for choice in view.choices:
+        echo(f"  → {choice.sentence}", fg="green")
 
 
 def _echo_path(stage: Stage) -> None:
@@ -111,7 +112,8 @@ def _echo_requirements(view: WorkflowView) -> None:
         return
     for line in view.requirements:
         put(f"  {proof_line(line, catalogue())}")
-    for sentence in filter(None, (view.flaky, view.unreached)):
+    unread = "" if view.workflow.stage is Stage.BUILD else unread_sentence(view.workflow.review)
+    for sentence in filter(None, (view.flaky, view.unreached, view.changed_command, unread)):
         echo(f"  ! {sentence}")
     for flag in view.workflow.verification.flags if view.workflow.verification is not None else ():
         echo(f"  ! {flag}")

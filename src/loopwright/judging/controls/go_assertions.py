@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 FUNCTIONS = frozenset({"function_declaration", "method_declaration", "func_literal"})
-_FAILS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)")
+FAILS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)")
 # Names of functions that compare two values, the first or second of which is expected.
 _COMPARES = frozenset({"DeepEqual", "Equal", "EqualFold", "Contains", "HasPrefix", "HasSuffix", "Diff"})
 _ASSERTS = re.compile(
@@ -30,7 +30,7 @@ _OPPOSITES = {
     "Empty": "NotEmpty", "NotEmpty": "Empty", "NotEqual": "Equal", "NotContains": "Contains",
 }  # fmt: skip
 # A helper of another file that compares, by its name.
-_HELPER = re.compile(r"(?i).*(?:assert|check|equal|expect|require|verify|compare|same|want|diff|eq).*")
+HELPER = re.compile(r"(?i).*(?:assert|check|equal|expect|require|verify|compare|same|want|diff|eq).*")
 # Calls that only show a value.
 _SHOWS = re.compile(r"\w+\.(?:Log|Logf|Skip|Skipf|Sprintf|Sprint|Printf|Println)|len|cap|string|errors\.Is")
 _HAS_OPPOSITE = re.compile(rf"(assert|require)\.({'|'.join(_OPPOSITES)})")
@@ -102,7 +102,7 @@ class GoAssertions:
             return False
         found = parts(node.child_by_field_name("arguments"))
         name = self._source.text(node.child_by_field_name("function"))
-        is_foreign = _HELPER.fullmatch(name) and name.rpartition(".")[2] not in self._functions
+        is_foreign = HELPER.fullmatch(name) and name.rpartition(".")[2] not in self._functions
         if len(found) < 2 or self._source.text(found[0]) not in states or not is_foreign:
             return False
         return any(self._values.change(argument) for argument in reversed(found[1:]))
@@ -132,7 +132,7 @@ class GoAssertions:
         ahead = parts(block)
         while ahead:
             node = ahead.pop()
-            if node.type == "call_expression" and _FAILS.fullmatch(
+            if node.type == "call_expression" and FAILS.fullmatch(
                 self._source.text(node.child_by_field_name("function"))
             ):
                 return True
@@ -248,7 +248,7 @@ class GoAssertions:
         while above is not None and not above.type.endswith(("_statement", "block")):
             if above.type == "call_expression":
                 called = self._source.text(above.child_by_field_name("function"))
-                if _FAILS.fullmatch(called) or _ASSERTS.fullmatch(called):
+                if FAILS.fullmatch(called) or _ASSERTS.fullmatch(called):
                     return True
                 if called.rpartition(".")[2] in _COMPARES:
                     is_in_comparison = True
@@ -282,7 +282,7 @@ class GoAssertions:
 
     def _is_passed_to_helper(self, call: Node, called: str) -> bool:
         """Whether a call compares its arguments in a function that gets the state of the test."""
-        return bool(_HELPER.fullmatch(called)) and len(parts(call.child_by_field_name("arguments"))) > 1
+        return bool(HELPER.fullmatch(called)) and len(parts(call.child_by_field_name("arguments"))) > 1
 
     def _is_of_package(self, name: Node) -> bool:
         return any(_enclosing(node) is None for node, _ in self._near(name))

@@ -7,12 +7,13 @@ early exits and forged output only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from loopwright.judging.controls.go_assertions import GoAssertions
+from loopwright.judging.controls.go_probes import GoProbes, ProbedGo
 from loopwright.judging.controls.go_values import GoValues
-from loopwright.judging.controls.marks import Marks
+from loopwright.judging.controls.marks import Marks, marks_of
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
 from loopwright.judging.controls.near_texts import near_texts
 from loopwright.judging.syntax.edits import Edits, any_done
@@ -25,6 +26,7 @@ SUFFIX = "_test.go"
 _TEST = re.compile(r"Test(?![a-z])\w*")
 _EXAMPLE = re.compile(r"Example(?![a-z])\w*")
 _OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
+_FUNCTION = re.compile(rb"^func (\w+)[(\[]", re.MULTILINE)
 _STATE = "*testing.T"
 
 
@@ -33,19 +35,41 @@ def invert_go(source: bytes, only: frozenset[str] | None, marks: Marks) -> Inver
     parsed = parse_go(source)
     if parsed is None:
         return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
-    inverted = _GoFile(parsed, marks).inverted(only)
+    inverted = _GoFile(parsed, marks, Edits(source)).inverted(only)
     if inverted.altered and parse_go(inverted.source) is None:
         return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
     return inverted
 
 
+def probe_go(path: str, source: bytes, *, salt: str, helpers: frozenset[str] = frozenset()) -> ProbedGo | None:
+    """The file with probes; None if none of its functions has an assertion that can be probed.
+
+    `path` is relative to the project. `helpers` are the functions of the test files of the same folder.
+    """
+    try:
+        parsed = parse_go(source)
+        if parsed is None:
+            return None
+        edits = Edits(source)
+        probes = GoProbes(parsed, edits, path, salt, helpers)
+        probed = _GoFile(parsed, marks_of(salt), edits).probed(probes)
+    except RecursionError:
+        return None
+    return probed if probed is not None and parse_go(probed.source) is not None else None
+
+
+def functions_of(source: bytes) -> frozenset[str]:
+    """The names of the functions that a file declares."""
+    return frozenset(name.decode() for name in _FUNCTION.findall(source))
+
+
 class _GoFile:
     """The tests and functions of one file."""
 
-    def __init__(self, source: GoSource, marks: Marks) -> None:
+    def __init__(self, source: GoSource, marks: Marks, edits: Edits) -> None:
         self._source = source
         self._marks = marks
-        self._edits = Edits(source.source)
+        self._edits = edits
         self._assertions = GoAssertions(source, self._edits, GoValues(source, self._edits, marks))
         self._functions = {
             source.text(node.child_by_field_name("name")): node
@@ -58,9 +82,36 @@ class _GoFile:
         """Change all tests, or the given ones."""
         chosen = [(name, node) for name, node in self._functions.items() if only is None or name in only]
         altered = {name for name, node in chosen if _TEST.fullmatch(name) and self._change_test(node)}
-        altered |= {name for name, node in chosen if _EXAMPLE.fullmatch(name) and self._change_output(node)}
+        altered |= self._change_outputs(chosen)
         missing = frozenset(only or (() if altered else (SCRIPT,))) - altered
         return Inverted(self._edits.applied(), frozenset(altered), dict.fromkeys(missing, NO_ASSERTION))
+
+    def probed(self, probes: GoProbes) -> ProbedGo | None:
+        """Add probes to the assertions. A test without any is changed by itself, as far as no other test is."""
+        tests = {name: node for name, node in self._functions.items() if self._is_test(name, node)}
+        probed = {name for name, node in tests.items() if any(map(probes.has_assertion, self._reached(node)))}
+        if not any(map(probes.has_assertion, self._functions.values())):
+            return None
+        probes.add([tests[name] for name in probed])
+        others = {name: node for name, node in tests.items() if name not in probed}
+        altered = {name for name, node in others.items() if self._change_alone(node)}
+        altered |= self._change_outputs(self._functions.items())
+        missing = dict.fromkeys(others.keys() - altered, NO_ASSERTION)
+        assertions = probes.assertions
+        return ProbedGo(self._edits.applied(), frozenset(altered | probed), missing, frozenset(probed), assertions)
+
+    def _is_test(self, name: str, function: Node) -> bool:
+        """Whether Go runs a function as a test, and the test has a name for its state."""
+        own = next((state for state, owner in self._states(function) if owner == function), "")
+        if function.type != "function_declaration" or not _TEST.fullmatch(name) or not own:
+            return False
+        return len(parts(function.child_by_field_name("parameters"))) == 1
+
+    def _change_alone(self, test: Node) -> bool:
+        """Change what a test passes to helpers, or let it fail at its end."""
+        states = frozenset(name for name, _ in self._states(test))
+        self._assertions.reach([test])
+        return any_done(self._assertions.change_call(node, states) for node in within(test)) or self._fail(test)
 
     def _change_test(self, test: Node) -> bool:
         states = frozenset(name for name, _ in self._states(test))
@@ -115,6 +166,9 @@ class _GoFile:
             for name, body in places
             if body is not None
         )
+
+    def _change_outputs(self, functions: Iterable[tuple[str, Node]]) -> set[str]:
+        return {name for name, node in functions if _EXAMPLE.fullmatch(name) and self._change_output(node)}
 
     def _change_output(self, example: Node) -> bool:
         """Change the output that an example expects."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from loopwright.judging.reports.model import Status, TestResult
+from loopwright.judging.syntax.javascript_source import SUFFIXES
 
 _MOST_BYTES = 32 << 20
 _AT = " @ "
@@ -73,6 +74,11 @@ class Assertions:
     def of(self, test: str) -> set[ProbeOutcome]:
         """What the assertions of a test did."""
         return self._by_test.get(test, set())
+
+    def within(self, test: str) -> set[ProbeOutcome]:
+        """What the assertions of a test and of its subtests did, which Go names after it."""
+        inside = (found for name, found in self._by_test.items() if name == test or name.startswith(f"{test}/"))
+        return set[ProbeOutcome]().union(*inside)
 
     def stopped_at(self, test: str, spans: Spans) -> str:
         """The place of the assertion by which a test failed; empty if it failed by something else."""
@@ -156,6 +162,17 @@ def cut_short(base: Assertions, work: Assertions, tests: Iterable[str]) -> tuple
         for test in tests
         if base.came_to_end(test) and not work.came_to_end(test) and ProbeOutcome.RAISED not in work.of(test)
     )
+
+
+def with_known_names(tests: Iterable[str], ran: Collection[str]) -> tuple[str, ...]:
+    """Without subtests of Go that did not run: their names may differ in each run, for example by an address."""
+    return tuple(test for test in tests if test in ran or not _is_subtest(test))
+
+
+def _is_subtest(test: str) -> bool:
+    """Whether a test is a subtest of Go, whose ids name a package and no file."""
+    suite, _, name = test.partition("::")
+    return "/" in name and not suite.endswith((".py", *SUFFIXES))
 
 
 def _is_weakened(test: str, place: str, before: ProbeOutcome, base: Assertions, work: Assertions) -> bool:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _THROW = b'throw new Error("loopwright")'
+# A test may expect any error, so a function that must not run ends its process.
+_END = b'process.kill(process.pid, "SIGKILL")'
 _THROWING_VALUE = b"(() => { " + _THROW + b" })()"
 
 
@@ -28,25 +30,45 @@ def raise_in_javascript(path: str, before: bytes, after: bytes) -> Raising | Non
     parsed = parse_javascript(path, after)
     if parsed is None:
         return None
-    old = parse_javascript(path, before)
-    known = Counter(_identity(old, node) for node in _functions(old)) if old is not None else Counter()
     edits, at_entry = Edits(after), Edits(after)
     altered, lines = [], []
-    for node in _functions(parsed):
-        identity = _identity(parsed, node)
-        if known[identity]:
-            known[identity] -= 1
-        elif _alter(parsed, edits, node):
-            _throw_at_entry(at_entry, node)
-            altered.append(identity[0])
+    for name, node in _changed_functions(path, parsed, before):
+        if _alter(parsed, edits, node):
+            _begin_with(_THROW, at_entry, node)
+            altered.append(name)
             first, last = node.start_point[0] + 2, node.end_point[0]
-            lines += [(identity[0], first, last)] if first <= last else []
+            lines += [(name, first, last)] if first <= last else []
     source = edits.applied()
     return (
         Raising(source, at_entry.applied(), tuple(dict.fromkeys(altered)), tuple(lines))
         if altered and parse_javascript(path, source) is not None
         else None
     )
+
+
+def stop_javascript(path: str, before: bytes, after: bytes) -> bytes | None:
+    """The new source in which changed functions end the process at once, also those that never return."""
+    parsed = parse_javascript(path, after)
+    if parsed is None:
+        return None
+    edits = Edits(after)
+    changed = [node for _, node in _changed_functions(path, parsed, before)]
+    for node in changed:
+        _begin_with(_END, edits, node)
+    source = edits.applied()
+    return source if changed and parse_javascript(path, source) is not None else None
+
+
+def _changed_functions(path: str, source: JavaScriptSource, before: bytes) -> Iterator[tuple[str, Node]]:
+    """The functions that the old source does not have in this form, with their names."""
+    old = parse_javascript(path, before)
+    known = Counter(_identity(old, node) for node in _functions(old)) if old is not None else Counter()
+    for node in _functions(source):
+        identity = _identity(source, node)
+        if known[identity]:
+            known[identity] -= 1
+        else:
+            yield identity[0], node
 
 
 def functions_by_name(source: JavaScriptSource) -> dict[str, str]:
@@ -99,12 +121,12 @@ def _alter(source: JavaScriptSource, edits: Edits, function: Node) -> bool:
     return any_done([*(_alter_node(edits, node) for node in nodes), at_end])
 
 
-def _throw_at_entry(edits: Edits, function: Node) -> None:
+def _begin_with(statement: bytes, edits: Edits, function: Node) -> None:
     body = field(function, "body")
     if body is not None and body.type == "statement_block":
-        edits.insert(body.start_byte + 1, _THROW + b";")
+        edits.insert(body.start_byte + 1, statement + b";")
     elif body is not None:
-        edits.replace(body.start_byte, body.end_byte, b"{ " + _THROW + b" }")
+        edits.replace(body.start_byte, body.end_byte, b"{ " + statement + b" }")
 
 
 def _alter_node(edits: Edits, node: Node) -> bool:

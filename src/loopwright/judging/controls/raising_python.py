@@ -25,15 +25,10 @@ def raise_in_python(before: bytes, after: bytes) -> Raising | None:
     parsed = parse_python(after)
     if parsed is None:
         return None
-    old = parse_python(before)
-    known = Counter(_identity(name, node) for name, node in _functions(old.tree, "")) if old is not None else Counter()
     edits, at_entry = Edits(after), Edits(after)
     altered, lines = [], []
-    for name, node in _functions(parsed.tree, ""):
-        identity = _identity(name, node)
-        if known[identity]:
-            known[identity] -= 1
-        elif _RaisingFunction(parsed, edits).alter(node):
+    for name, node in _changed_functions(parsed, before):
+        if _RaisingFunction(parsed, edits).alter(node):
             _raise_at_entry(parsed, at_entry, node)
             altered.append(name)
             lines += _body_lines(name, node)
@@ -41,6 +36,38 @@ def raise_in_python(before: bytes, after: bytes) -> Raising | None:
     if not altered or parse_python(source) is None:
         return None
     return Raising(source, at_entry.applied(), tuple(dict.fromkeys(altered)), tuple(lines))
+
+
+def stop_python(before: bytes, after: bytes) -> bytes | None:
+    """The new source in which changed functions raise before they do anything, also those that never return."""
+    parsed = parse_python(after)
+    if parsed is None:
+        return None
+    edits = Edits(after)
+    changed = [node for _, node in _changed_functions(parsed, before) if not _is_never_called(node)]
+    for node in changed:
+        _raise_at_entry(parsed, edits, node)
+    source = edits.applied()
+    return source if changed and parse_python(source) is not None else None
+
+
+def _changed_functions(source: PythonSource, before: bytes) -> Iterator[tuple[str, Function | ast.Lambda]]:
+    """The functions that the old source does not have in this form, with their names."""
+    old = parse_python(before)
+    known = Counter(_identity(name, node) for name, node in _functions(old.tree, "")) if old is not None else Counter()
+    for name, node in _functions(source.tree, ""):
+        identity = _identity(name, node)
+        if known[identity]:
+            known[identity] -= 1
+        else:
+            yield name, node
+
+
+def _is_never_called(node: Function | ast.Lambda) -> bool:
+    if isinstance(node, ast.Lambda):
+        return False
+    decorators = {dotted_name(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+    return node.name == "__del__" or bool(decorators & _NEVER_CALLED)
 
 
 def _raise_at_entry(source: PythonSource, edits: Edits, node: Function | ast.Lambda) -> None:
@@ -98,8 +125,7 @@ class _RaisingFunction:
         """Raise at each return, at each yield and at the end; False if the function has none of these."""
         if isinstance(node, ast.Lambda):
             return self._raise_after(node.body)
-        decorators = {dotted_name(decorator).rpartition(".")[2] for decorator in node.decorator_list}
-        if node.name == "__del__" or decorators & _NEVER_CALLED:
+        if _is_never_called(node):
             return False
         return any_done([*map(self._alter_node, _own_nodes(node)), self._raise_at_end(node)])
 

@@ -15,6 +15,8 @@ from loopwright.judging.reports.numbers import percentage
 # `xfailed`: failed as expected; `xpassed`: passed although a failure was expected. A loop stores only the first three.
 Status = Literal["passed", "failed", "skipped", "xfailed", "xpassed"]
 _ALL_OF_PYTEST = "pytest"
+# Stands among changed state for what a process could not tell. The reporters write it.
+UNKNOWN_STATE = "unknown"
 Format = Literal["coverage.py", "lcov", "cobertura"]
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from loopwright.judging.reports.find import FoundReports
 from loopwright.judging.reports.junit import LONGEST_MESSAGE, LONGEST_NAME, LONGEST_TRACE, ReportSpace
-from loopwright.judging.reports.model import Status, TestReport, TestResult, UnreadableReport
+from loopwright.judging.reports.model import UNKNOWN_STATE, Status, TestReport, TestResult, UnreadableReport
 from loopwright.judging.reports.read import merge, read_chunks, read_test_reports
 from loopwright.judging.reports.safe_xml import cut, picture
 
@@ -25,6 +25,8 @@ _LONGEST_MS = 1e9
 # Names of changed state.
 _MOST_STATE = 200
 _LONGEST_STATE = 120
+# Runners that run tests in processes of their own tell nothing.
+_TELL_STATE = frozenset({"pytest", "unittest", "node", "mocha"})
 _ENDING = ".ndjson"
 _FALLBACK = "pytest.xml"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
@@ -35,6 +37,8 @@ class _Start(msgspec.Struct, frozen=True, tag_field="kind", tag="start"):
     runner: Literal["pytest", "unittest", "node", "mocha", "jest", "vitest"]
     version: str = ""
     root: str = ""
+    # Whether the session reports results, and not only the state of its process.
+    has_tests: bool = True
 
 
 class _Test(msgspec.Struct, frozen=True, tag_field="kind", tag="test"):
@@ -135,6 +139,8 @@ class _Session:
         return self._start.runner if self._start is not None else "a test runner"
 
     def _gap(self) -> str:
+        if self._start is not None and not self._start.has_tests:
+            return ""
         if self._end is None:
             return f"{self._runner} ended before its report was complete"
         if self._end.early:
@@ -144,7 +150,11 @@ class _Session:
     def _report(self, gap: str) -> TestReport:
         start = self._start
         seen = (f"{start.runner} {_named(start.version)[:40]}".strip(),) if start is not None else ()
-        return TestReport(tuple(self._results), (gap,) if gap else (), seen, self._state)
+        # A process that was killed, or could not look, does not tell its state.
+        is_silent = start is not None and start.runner in _TELL_STATE and self._state is None
+        return TestReport(
+            tuple(self._results), (gap,) if gap else (), seen, (UNKNOWN_STATE,) if is_silent else self._state
+        )
 
 
 def _lines(chunks: Iterator[bytes], space: ReportSpace) -> Iterator[bytes]:

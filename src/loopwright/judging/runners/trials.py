@@ -9,7 +9,8 @@ import msgspec
 
 from loopwright.judging.runners.table import ALL, FALLBACKS, REPORTERS
 
-_VARIES = re.compile(r"0x[0-9a-f]+|\d+")
+# Addresses, numbers, and the names of sandboxes and temporary folders.
+_VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{12,}\b|\btmp\w+|\d+")
 _PYTEST_END = re.compile(r"^=*\s*\d+ (?:passed|failed|errors?|skipped)\b.* in \d+\.\d+s", re.MULTILINE)
 
 

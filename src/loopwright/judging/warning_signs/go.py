@@ -47,10 +47,14 @@ _PREDECLARED = re.compile(
     r"|u?int(?:8|16|32|64)?|len|make|new|nil|panic|println?|real|recover|rune|string|true|uintptr"
 )
 _CONSTRAINT = re.compile(r"//go:build |// \+build ")
+_TAG = re.compile(r"(!?)\s*\(?\s*([\w.]+)")
 _PLATFORM = re.compile(
     r"aix|android|darwin|dragonfly|freebsd|hurd|illumos|ios|js|linux|nacl|netbsd|openbsd|plan9|solaris|wasip1|windows|zos"
     r"|386|amd64p?\d*|arm(?:be|64(?:be)?)?|loong64|mips\w*|ppc\w*|riscv(?:64)?|s390x?|sparc(?:64)?|wasm"
-    r"|unix|cgo|gc|gccgo|race|msan|asan|purego|appengine|tinygo|ignore|go1(?:\.\d+)*"
+    r"|unix|cgo|gc|gccgo|race|msan|asan|purego|appengine|tinygo|ignore\w*|go1(?:\.\d+)*"
+)
+_CODE = frozenset(
+    {"function_declaration", "method_declaration", "var_declaration", "const_declaration", "type_declaration"}
 )
 _DECLARED = frozenset({"function_declaration", "var_spec", "const_spec", "type_spec", "type_alias"})
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([0-7]{3})|(.))")
@@ -78,6 +82,7 @@ class _Finder:
         self._imports = {self._local_name(spec): self._path(spec) for spec in specs}
         # Imports without a name of their own: each name of the package is one of the file.
         self._merged = [self._path(spec) for spec in specs if source.text(spec.child_by_field_name("name")) == "."]
+        self._has_imports = bool(specs)
         package = next((node for node in parts(source.root) if node.type == "package_clause"), None)
         self._is_program = package is not None and source.text(package).split()[-1] == "main"
 
@@ -103,10 +108,8 @@ class _Finder:
                 yield from self._signs_in(text, line)
             case kind if kind in _TEXTS and node.parent is not None and node.parent.type != "import_spec":
                 yield from self._signs_in(self._text(node) or "", line)
-            case "comment" if _CONSTRAINT.match(self._source.text(node)) and self._own_tags(node):
-                yield alters_runtime(
-                    f"built only with the tag {self._own_tags(node)[0]}", line, self._source.text(node)
-                )
+            case "comment" if _CONSTRAINT.match(self._source.text(node)) and (needed := self._own_tag(node)):
+                yield alters_runtime(needed, line, self._source.text(node))
             case "comment" if self._source.text(node).startswith("//go:linkname"):
                 yield alters_runtime("go:linkname", line, self._source.text(node))
             case _:
@@ -121,10 +124,20 @@ class _Finder:
         elif _FLAGS.fullmatch(name) and not self._is_program:
             yield reads_program(name, line)
 
-    def _own_tags(self, node: Node) -> list[str]:
-        """The tags of a build constraint that are neither a platform nor a version: a release may set others."""
-        words = re.findall(r"[\w.]+", self._source.text(node).removeprefix("//go:build").removeprefix("// +build"))
-        return [word for word in words if not _PLATFORM.fullmatch(word)]
+    def _own_tag(self, node: Node) -> str:
+        """How a build needs the first tag that is neither a platform nor a version: a release may set other tags.
+
+        A file that only imports does nothing in a build without its tag: by it `go mod` keeps tools.
+        """
+        text = self._source.text(node).removeprefix("//go:build").removeprefix("// +build")
+        tags = [(sign, word) for sign, word in _TAG.findall(text) if not _PLATFORM.fullmatch(word)]
+        has_code = any(part.type in _CODE for part in parts(self._source.root))
+        if self._has_imports and not has_code and not any(sign for sign, _ in tags):
+            return ""
+        is_without, tag = tags[0] if tags else ("", "")
+        if is_without:
+            return f"built only without the tag {tag}"
+        return f"built only with the tag {tag}" if tag else ""
 
     def _is_of_library(self, name: str) -> bool:
         """Whether a name is a variable of Go's library: tests of the package use the library, too."""

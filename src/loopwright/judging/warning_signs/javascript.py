@@ -37,6 +37,11 @@ _FRAMEWORKS = re.compile(r"(?:node:test(?:/.*)?|mocha|jest|@jest/.*|vitest(?:/.*
 _KILLS = re.compile(r"process\.(?:exit|abort|_?kill|_?reallyExit|dlopen|_?(?:linkedB|b)inding)")
 _EVENTS = re.compile(r"exit|beforeExit|uncaughtException(?:Monitor)?|unhandledRejection")
 _REMOVES = re.compile(rf"(?:{MODULE})?(?:node:)?fs\.(?:rm|rmdir|unlink|close)(?:Sync)?")
+# What a program closes at its end, and what belongs to the process.
+_CLOSES = frozenset(
+    {"close", "closeSync", "end", "destroy", "disconnect", "dispose", "kill", "quit", "release", "stop", "terminate"}
+)
+_OF_PROCESS = re.compile(r"(?:process|console|globalThis|global|Reflect|Object)\b.*|(?:.*\.)?std(?:out|err|in)")
 _WRITES = frozenset({"assignment_expression", "augmented_assignment_expression", "new_expression", "throw_statement"})
 _RUNS = re.compile(
     rf"eval|Function|(?:{MODULE})?vm\.(?:run\w+|Script|compileFunction|SourceTextModule)|.*\.constructor\.constructor"
@@ -97,6 +102,7 @@ class _Finder:
     def __init__(self, source: JavaScriptSource) -> None:
         self._source = source
         self._names = JavaScriptNames(source)
+        self._methods = self._own_methods()
         self._of_program: frozenset[str] = frozenset()
         self._of_program = self._program_files()
 
@@ -213,9 +219,10 @@ class _Finder:
     def _is_program_file(self, node: Node) -> bool:
         """Whether a value has the program's own file in it, or all arguments. The other arguments are free."""
         for part in within(node):
-            if part.type == "identifier" and self._source.text(part) in self._of_program:
+            is_arguments = self._names.origin(part) == "process.argv"
+            if part.type == "identifier" and self._source.text(part) in self._of_program and not is_arguments:
                 return True
-            if self._names.origin(part) == "process.argv" and part.parent is not None:
+            if is_arguments and part.parent is not None:
                 index = field(part.parent, "index")
                 first = self._source.text(index) if index is not None else self._first_of_slice(part.parent)
                 return not first.isdecimal() or int(first) < 2
@@ -245,8 +252,32 @@ class _Finder:
         calls = [field(part, "function") for part in parts if part.type == "call_expression"]
         return (
             bool(calls)
-            and all(_REMOVES.fullmatch(self._names.origin(called)) for called in calls)
+            and all(_REMOVES.fullmatch(self._names.origin(called)) or self._closes(called) for called in calls)
             and not any(part.type in _WRITES or part.type in FUNCTIONS for part in parts)
+        )
+
+    def _closes(self, called: Node | None) -> bool:
+        """`db.close()`: the end of a connection, by a method that this file does not define."""
+        if called is None or called.type != "member_expression" or called.parent is None:
+            return False
+        method, owner = self._text(called, "property"), field(called, "object")
+        is_plain = not arguments(called.parent) and method in _CLOSES and method not in self._methods
+        return (
+            is_plain
+            and owner is not None
+            and not _OF_PROCESS.fullmatch(self._names.origin(owner) or self._source.text(owner))
+        )
+
+    def _own_methods(self) -> frozenset[str]:
+        """The names of methods and properties that the file gives to its objects."""
+        return frozenset(
+            self._text(node, "name", "key", "property")
+            for node in within(self._source.root)
+            if node.type in {"method_definition", "pair", "field_definition", "public_field_definition"}
+        ) | frozenset(
+            self._text(left, "property")
+            for node in within(self._source.root)
+            if node.type == "assignment_expression" and (left := field(node, "left")) is not None
         )
 
     def _makes_function(self, called: Node | None) -> bool:

@@ -24,7 +24,8 @@ from loopwright.judging.warning_signs.model import (
 )
 from loopwright.judging.warning_signs.python_callers import CallerSigns
 from loopwright.judging.warning_signs.python_comparisons import compares_plain_values, equals_everything
-from loopwright.judging.warning_signs.python_names import PythonNames, constant
+from loopwright.judging.warning_signs.python_folders import FolderSigns
+from loopwright.judging.warning_signs.python_names import PythonNames, asks_for_names, constant
 from loopwright.judging.warning_signs.python_writes import ForeignWrites, stored
 
 _FRAMEWORKS = frozenset({"pytest", "_pytest", "unittest", "nose", "nose2", "doctest", "hypothesis"})
@@ -57,12 +58,6 @@ _NAMED_FRAMEWORKS = frozenset({"pytest", "_pytest", "unittest"})
 _PROGRAM_TEXT = re.compile(
     r"inspect\.getsource\w*|linecache\.\w+|tokenize\.open|__main__|sys\.modules\.__main__(?:\..*)?"
 )
-_LISTS = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk"})
-_LISTS_PATH = frozenset({"iterdir", "glob", "rglob", "walk"})
-# From the file of a module to a folder above that of the module.
-_ABOVE = re.compile(r"\.parents\[[1-9]|\.parent\.parent|dirname\(.*dirname\(|['\"]\.\.['\"/]")
-_HERE = frozenset({".", "./", ""})
-_CURRENT = frozenset({"os.getcwd", "pathlib.Path.cwd", "os.path.curdir"})
 # Texts that are names of these functions only.
 _NAMED = re.compile(r"settrace|setprofile|addaudithook|excepthook")
 _NAMED_CALLERS = re.compile(r"_getframe|_current_frames|f_back")
@@ -109,13 +104,8 @@ class _Finder:
         nodes = list(ast.walk(tree))
         self._writes = ForeignWrites(nodes, self._names)
         self._callers = CallerSigns(nodes, self._names)
-        self._above = {
-            target.id
-            for node in nodes
-            if isinstance(node, ast.Assign) and _leads_above(node.value)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
+        self._folders = FolderSigns(nodes, self._names)
+        self._asks_for_names = asks_for_names(nodes, self._names)
         self._documentation = {
             id(node.value) for node in nodes if isinstance(node, ast.Expr) and constant(node.value) is not None
         }
@@ -188,7 +178,7 @@ class _Finder:
             yield named_framework(text, node.lineno)
         elif _NAMED_EXITS.fullmatch(text):
             yield ends_process(text, node.lineno, text)
-        elif _OF_MOCKS.fullmatch(text) or text == "call_count":
+        elif _OF_MOCKS.fullmatch(text) or (text == "call_count" and self._asks_for_names):
             yield reads_program(text, node.lineno)
         elif _NAMED.fullmatch(text):
             yield alters_runtime(text, node.lineno, text)
@@ -226,34 +216,9 @@ class _Finder:
             yield runs_data("getattr", line, code)
         yield from self._signs_of_name(self._names.origin(node), line)
         if not in_main:
-            yield from self._signs_at_folder(node, name)
+            yield from self._folders.at(node, name)
         if name == "ctypes.CDLL" and isinstance(first, ast.Constant) and first.value is None:
             yield alters_runtime("ctypes.CDLL(None)", line, code)
-
-    def _signs_at_folder(self, node: ast.Call, name: str) -> Iterator[Sign]:
-        """Code that lists its working folder: it holds a judge's files."""
-        first = node.args[0] if node.args else None
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        is_here = first is None or constant(first) in _HERE or self._called(first) in _CURRENT
-        listed = first if name in _LISTS else owner if isinstance(node.func, ast.Attribute) else None
-        if name in _LISTS and is_here:
-            yield reads_program(name, node.lineno)
-        elif listed is not None and (name in _LISTS or _method(node) in _LISTS_PATH) and self._is_above(listed):
-            yield reads_program("a list of the files above its own folder", node.lineno)
-        elif isinstance(owner, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS_PATH:
-            made = self._called(owner)
-            is_path = made == "pathlib.Path" and (not owner.args or constant(owner.args[0]) in _HERE)
-            if is_path or made in _CURRENT:
-                yield reads_program(f"{made}.{node.func.attr}", node.lineno)
-
-    def _is_above(self, node: ast.expr) -> bool:
-        """Whether an expression is a folder above that of the module: it may hold tests and hidden checks."""
-        return _leads_above(node) or any(
-            isinstance(part, ast.Name) and part.id in self._above for part in ast.walk(node)
-        )
-
-    def _called(self, node: ast.expr) -> str:
-        return self._names.origin(node.func) if isinstance(node, ast.Call) else ""
 
     def _signs_of_name(self, name: str, line: int) -> Iterator[Sign]:
         if _KILLS.fullmatch(name):
@@ -305,16 +270,6 @@ class _Finder:
             case _:
                 pass
         yield from (alters_runtime(name, getattr(node, "lineno", 1), name) for name in dict.fromkeys(names))
-
-
-def _method(call: ast.Call) -> str:
-    """The name of the method that is called; empty for a function."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-
-def _leads_above(node: ast.expr) -> bool:
-    text = ast.unparse(node)
-    return "__file__" in text and _ABOVE.search(text) is not None
 
 
 def _is_false(node: ast.expr) -> bool:

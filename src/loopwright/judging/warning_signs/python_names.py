@@ -8,6 +8,8 @@ _BUILTINS = ("builtins", "__builtins__")
 _IMPORTS = frozenset({"__import__", "importlib.import_module", "importlib.__import__"})
 _LOOKUPS = frozenset({"getattr", "inspect.getattr_static", "object.__getattribute__", "type.__getattribute__"})
 _NAMESPACES = frozenset({"vars", "globals", "locals"})
+# Functions that find the attributes of an object by a text.
+_FINDS = frozenset({*_LOOKUPS, "hasattr", "dir", "vars", "inspect.getmembers", "operator.attrgetter"})
 
 
 class PythonNames:
@@ -82,6 +84,18 @@ class PythonNames:
         if name in _NAMESPACES:
             return f"{self.origin(first)}.__dict__" if first is not None else f"{name}()"
         return ""
+
+
+def asks_for_names(nodes: list[ast.AST], names: PythonNames) -> bool:
+    """Whether code may ask an object for `call_count` by that text, or by a text that is not known."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr in {"__dict__", "__getattribute__", "__getattr__"}:
+            return True
+        if isinstance(node, ast.Call) and names.origin(node.func) in _FINDS:
+            asked = node.args[1:2] or node.args[:1]
+            if constant(asked[0] if asked else None) in {None, "call_count"}:
+                return True
+    return False
 
 
 def constant(node: ast.expr | None) -> str | None:

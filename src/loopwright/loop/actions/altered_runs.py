@@ -9,12 +9,19 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.judging.controls.model import ControlOutcome, worst
-from loopwright.judging.controls.probe_records import Assertions, cut_short, dead_proofs, weakened_assertions
+from loopwright.judging.controls.probe_records import (
+    Assertions,
+    cut_short,
+    dead_proofs,
+    weakened_assertions,
+    with_known_names,
+)
 from loopwright.judging.controls.shell import expects_failure
+from loopwright.judging.proof_sentences import ControlledProof, Ignored
 from loopwright.judging.same_tests import new_name, old_name
-from loopwright.judging.verdict import FAILED, CommandVerdict, Grade
-from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files
-from loopwright.loop.inverted_tests import InvertedTests
+from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade
+from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
+from loopwright.loop.inverted_tests import InvertedTests, Probing
 from loopwright.loop.model import Tree
 from loopwright.loop.split_work import SplitWork, control_trees
 from loopwright.loop.test_runs import TestRun, files_of
@@ -22,7 +29,9 @@ from loopwright.loop.text_checks import ChangedText, outcome_of_text
 from loopwright.runner.request import Observer
 from loopwright.workspace.settings_model import TestCommand
 
-_PROBED, _INVERTED, _PROGRAMS, _RAISING = "probed-tests", "inverted-tests", "inverted-programs", "raising-functions"
+_PROBED, _UNPROBED, _INVERTED, _PROGRAMS, _RAISING = (
+    "probed-tests", "probed-tests-without-go", "inverted-tests", "inverted-programs", "raising-functions",
+)  # fmt: skip
 _TEXT = "altered-text"
 # In place of the position of an assertion: the test as a whole.
 _WHOLE = ""
@@ -79,22 +88,35 @@ class AlteredRuns:
         self._split = split
         self._base = base
         self._base_s = base.duration_ms / 1000
-        # How many expectations there was no time to change.
+        # How many expectations there was no time to change, and what else the controls found out.
         self.untried = 0
+        self.controlled = ControlledProof()
         # New tests could switch the control of earlier tests off.
         self._earlier_tree = split.without_new_tests or split.verified
 
     def invert_earlier_tests(self) -> InvertedRun | None:
         """Run all tests of the base with changed expectations, on both trees; None if none of them names its file."""
         tests = tuple(self._base.tree_result.tests)
-        on_work = self._probe(self._earlier_tree, tuple(new_name(test, self._split.names) for test in tests))
-        on_base = self._probe(None, tests)
+        seen = self._invert_both(tests, Probing.ALL)
+        return self._invert_both(tests, Probing.ALL_BUT_GO) if seen is not None and self._is_unbuilt(seen) else seen
+
+    def _invert_both(self, tests: tuple[str, ...], probes: Probing) -> InvertedRun | None:
+        work = tuple(new_name(test, self._split.names) for test in tests)
+        on_work = self._probe(self._earlier_tree, work, probes=probes)
+        on_base = self._probe(None, tests, probes=probes)
         return replace(on_work, on_base=on_base.run) if on_work is not None and on_base is not None else None
+
+    def _is_unbuilt(self, seen: InvertedRun) -> bool:
+        """Whether Go could not build tests on one of the trees: perhaps it can without probes."""
+        runs = [run for run in (seen.run, seen.on_base) if run is not None]
+        tests = self._base.tree_result.tests
+        return any(seen.inverted.could_not_build(tests, run.tree_result) for run in runs)
 
     def weakened(self, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
         """Those of the earlier tests that could fail before the work, and can't fail now; with the line if known."""
         programs = self._with_vacuous_programs(self._earlier_tree, tests, seen)
-        return tuple(dict.fromkeys((*self._own_weakened(tests, seen), *self._programs_weakened(programs))))
+        by_programs = self._programs_weakened(programs, seen.inverted.probes)
+        return tuple(dict.fromkeys((*self._own_weakened(tests, seen), *by_programs)))
 
     def _own_weakened(self, tests: tuple[str, ...], seen: InvertedRun) -> tuple[str, ...]:
         """Those of these tests that can't fail by their own expectations any more."""
@@ -102,9 +124,10 @@ class AlteredRuns:
         if not suspects:
             return ()
         # Other runs at the same time may have disturbed the first ones, and tests may use random values.
-        names = tuple(suspects)
-        on_work = self._probe(self._earlier_tree, names, selects=True)
-        on_base = self._probe(None, tuple(self._old_names(names).values()), selects=True, commands=self._commands)
+        names, probes = tuple(suspects), seen.inverted.probes
+        old_names = tuple(self._old_names(names).values())
+        on_work = self._probe(self._earlier_tree, names, probes=probes, selects=True)
+        on_base = self._probe(None, old_names, probes=probes, selects=True, commands=self._commands)
         if on_work is None or on_base is None:
             return ()
         again = self._suspects(names, replace(on_work, on_base=on_base.run))
@@ -129,14 +152,15 @@ class AlteredRuns:
         assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
         dead = {test: (place,) for test, place in dead_proofs(before, after, fixed, spans).items()}
-        return assertions | dead | dict.fromkeys((*passing, *cut_short(before, after, tests)), (_WHOLE,))
+        known = cut_short(before, after, with_known_names(tests, work.tests))
+        return assertions | dead | dict.fromkeys((*passing, *known), (_WHOLE,))
 
-    def _programs_weakened(self, tests: tuple[str, ...]) -> tuple[str, ...]:
+    def _programs_weakened(self, tests: tuple[str, ...], probes: Probing) -> tuple[str, ...]:
         """Those of these tests that start programs that can fail on the base, and can't fail on the work."""
         old_names = self._old_names(tests)
         old_tests = tuple(old_names.values())
         # The programs are found in a sandbox, so an earlier run does not count.
-        on_base = self._probe(None, old_tests, selects=True, commands=self._commands)
+        on_base = self._probe(None, old_tests, probes=probes, selects=True, commands=self._commands)
         if on_base is None:
             return ()
         excused = self._with_vacuous_programs(None, old_tests, on_base)
@@ -164,7 +188,20 @@ class AlteredRuns:
     def outcome(self, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None) -> ControlOutcome:
         """What became of the tests that prove something when their expectations, or the work, were altered."""
         parts = control_trees(self._split, verdict)
-        return worst([self._outcome_on(tree, part, verified, seen) for tree, part in parts])
+        outcome = worst([self._outcome_on(tree, part, verified, seen) for tree, part in parts])
+        if outcome is ControlOutcome.PASSED or not verdict.rests_on_new_tests:
+            return outcome
+        return worst([outcome, self._stopped(verdict, verified)])
+
+    def _stopped(self, verdict: CommandVerdict, verified: TestRun) -> ControlOutcome:
+        """What new tests do when the changed functions end their test: tests that all pass never run the work."""
+        files, before_s = stopped_files(self._split.code), verified.duration_ms / 1000
+        if not files:
+            return ControlOutcome.UNALTERED
+        stopped = AlteredFiles(files, Alteration.STOPPED_AT_ENTRY)
+        run = self._run(self._split.verified, _RAISING, stopped, before_s=before_s, only=self._split.new_tests)
+        passes = all(run.tree_result.tests.get(test) == PASSED for test in verdict.proving)
+        return ControlOutcome.PASSED if passes else ControlOutcome.UNALTERED
 
     def _outcome_on(
         self, tree: Tree, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None
@@ -172,15 +209,21 @@ class AlteredRuns:
         if seen is not None and tree.tree == self._earlier_tree.tree and seen.tells_about(verdict):
             names = map(str, range(len(self._commands)))
             known = worst([seen.inverted.outcome(name, seen.run.tree_result, verdict) for name in names])
+            self.controlled |= seen.inverted.controlled(verdict.proving)
             if known is ControlOutcome.PASSED:
                 return known
             # A probe stands next to the right expectation, so work that reads its test still finds that.
             return worst([known, self._inverted(tree, verdict, verified, only_near=True)])
         inverted = self._inverted(tree, verdict, verified)
-        if verdict.grade is not Grade.COMMAND or inverted is ControlOutcome.PASSED:
+        if verdict.grade is not Grade.COMMAND:
+            return inverted
+        if inverted is ControlOutcome.PASSED:
+            self.controlled |= ControlledProof(ignores=Ignored.EXPECTATIONS)
             return inverted
         raising = self._raising(tree, verified, can_fail=inverted is ControlOutcome.FAILED)
         text = self._text(tree, verified, inverted, raising)
+        if text is ControlOutcome.PASSED:
+            self.controlled |= ControlledProof(ignores=Ignored.FUNCTIONS)
         return inverted if text is ControlOutcome.UNALTERED else text
 
     def _inverted(
@@ -212,6 +255,7 @@ class AlteredRuns:
             run = self._run(tree, _INVERTED, inverted, before_s=before_s, commands=changed, only=only)
             outcomes |= {inverted.outcome(name, run.tree_result, verdict) for name in again}
         self.untried += sum(inverted.untried.values())
+        self.controlled |= inverted.controlled(verdict.proving)
         return worst(outcomes)
 
     def _raising(self, tree: Tree, verified: TestRun, *, can_fail: bool) -> ControlOutcome:
@@ -242,11 +286,12 @@ class AlteredRuns:
         tree: Tree | None,
         tests: tuple[str, ...],
         *,
+        probes: Probing,
         selects: bool = False,
         commands: tuple[TestCommand, ...] | None = None,
     ) -> InvertedRun | None:
         """Run these tests with changed expectations; None if none of them names its file."""
-        inverted, judges = InvertedTests(before_s=self._base_s, probes=True), self._split.judges
+        inverted, judges = InvertedTests(before_s=self._base_s, probes=probes), self._split.judges
         named = [
             inverted.add_tests(str(number), command.command, tests, judges, command.cwd)
             for number, command in enumerate(self._commands)
@@ -254,7 +299,8 @@ class AlteredRuns:
         if not any(named):
             return None
         only = files_of(tests) if selects else ()
-        run = self._run(tree, _PROBED, inverted, before_s=self._base_s, only=only, commands=commands)
+        control = _PROBED if probes is Probing.ALL else _UNPROBED
+        run = self._run(tree, control, inverted, before_s=self._base_s, only=only, commands=commands)
         return InvertedRun(inverted, run)
 
 

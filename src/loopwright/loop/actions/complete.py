@@ -17,7 +17,9 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishCompl
     progress = context.progress(loop)
     make_folder(progress)
     lines = [f"# {loop.title}", "", loop.description, "", "## Tasks", ""]
-    grades = {proof.task_id: f", {proof.grade.value}" for proof in loop.validation.proofs}
+    # The gate of a build decides after its loop.
+    proofs = loop.validation.proofs if loop.workflow is None else ()
+    grades = {proof.task_id: f", {proof.grade.value}" for proof in proofs}
     lines += [
         f"- {task.id}: {task.description} ({', '.join(task.files_changed) or 'no file'}{grades.get(task.id, '')})"
         for task in loop.tasks

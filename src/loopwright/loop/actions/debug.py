@@ -16,6 +16,7 @@ from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.actions.repair import MOST_EVIDENCE, fix_task
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.choice import mark_of
+from loopwright.loop.left_out_changes import left_out_part
 from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent
 from loopwright.loop.work_files import add_line, add_to_page
 from loopwright.loop.worker_context import WorkerContext
@@ -174,7 +175,8 @@ def _prompt(loop: Loop, context: WorkerContext) -> str:
     failed = [result for result in loop.validation.results if result.status == "failed"][:10]
     failing = "\n".join(f"- {result.suite}: {result.test_name}: {result.error_message[:500]}" for result in failed)
     history = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
-    return context.book.prompt("debugger", failing=failing or context.book.part("tests_fail"), history=history)
+    told = (failing or context.book.part("tests_fail"), left_out_part(loop, context.book))
+    return context.book.prompt("debugger", failing="\n\n".join(filter(None, told)), history=history)
 
 
 def _write_down(loop: Loop, context: WorkerContext, hypothesis: Hypothesis, status: str, reason: str) -> None:

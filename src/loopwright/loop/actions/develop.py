@@ -17,6 +17,7 @@ from loopwright.loop.actions import confidence
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.choice import mark_of
+from loopwright.loop.left_out_changes import left_out_part
 from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.paying import SHELL
 from loopwright.loop.port import Briefing
@@ -143,13 +144,15 @@ def _prompt(loop: Loop, context: WorkerContext, task: Task, briefing: Briefing |
     if briefing is not None:
         return briefing.prompt()
     last = next((error for error in reversed(loop.errors)), None)
+    failure = context.book.part("last_failure", message=last.message) if last is not None else ""
+    told = (failure, left_out_part(loop, context.book))
     return context.book.prompt(
         "builder",
         task_id=task.id,
         task=task.description,
         title=loop.title,
         description=loop.description,
-        blocker=f"{context.book.part('last_failure', message=last.message)}\n" if last is not None else "",
+        blocker="".join(f"{part}\n" for part in told if part),
         test_command="; ".join(command.in_a_shell for command in context.project.test_commands)
         or context.book.part("no_test_command"),
     )

@@ -11,6 +11,7 @@ from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import REPEATS, doubtful_on_base, needs_another_run, with_known_runs, without
 from loopwright.judging.process_state import confirmed
 from loopwright.judging.project_scope import PlanScope
+from loopwright.judging.proof_sentences import ControlledProof
 from loopwright.judging.protected_verdict import is_in, judge_with_protected, with_changed_tests
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
@@ -89,7 +90,8 @@ def judge_split(
     commands, ran = commands_for(context, split.judged_files), ran if ran is not None else RanChecks()
     with WorkAhead[InvertedRun | None](context.cancellation) as ahead:
         first = _first_runs(loop, context, split, commands, ran, ahead)
-        return _judge(_Runs(loop, context, commands, first.base, split, ran, ahead), first, named)
+        judged = _judge(_Runs(loop, context, commands, first.base, split, ran, ahead), first, named)
+    return replace(judged, commands=tuple(command.in_a_shell for command in commands))
 
 
 def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> WorkVerdict:
@@ -112,7 +114,7 @@ def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> Wor
         verdict = judge_command(results)
     if split.signed:
         # A person looked at the tests that these changes remove.
-        verdict = judge_with_protected(results, verified.tree_result, split.signed_files, split.renamed_tests)
+        verdict = judge_with_protected(results, verified.tree_result, split.signing, None)
         return runs.controlled(WorkVerdict(split=split, base=base, verified=verified, verdict=verdict), results)
     whole = runs.on(split.whole, "with-protected-changes") if split.protected else None
     if whole is not None and named is None:
@@ -133,13 +135,13 @@ def _judged(seen: WorkVerdict, results: CommandResults, runs: _Runs) -> WorkVerd
     """The verdict by these results, without the protected changes and with them."""
     split, verified, verdict = seen.split, seen.verified, judge_command(results)
     altered = runs.altered(verdict, verified) if verdict.proves and results.named is None else None
-    judged = replace(seen, verdict=verdict, altered=altered, untried=runs.untried)
+    judged = replace(seen, verdict=verdict, altered=altered, untried=runs.untried, controlled=runs.controlled_proof)
     if verified.lines is not None and verdict.accepts:
         judged = replace(judged, unreached=unreached(raising_files(split.code), [verified.lines]))
     if seen.whole is None:
         return judged
     whole = seen.whole.tree_result
-    with_protected = judge_with_protected(results, whole, split.protected_files, split.renamed_tests)
+    with_protected = judge_with_protected(results, whole, split.signing, results.work)
     return replace(judged, with_protected=with_protected)
 
 
@@ -227,8 +229,8 @@ class _Runs:
         # The tests of the base that ran there again.
         self._repeated: frozenset[str] = frozenset()
         self._progress = context.progress(loop)
-        # How many expectations there was no time to change.
-        self.untried = 0
+        # How many expectations there was no time to change, and what else the controls found out.
+        self.untried, self.controlled_proof = 0, ControlledProof()
 
     @property
     def commands_left_out(self) -> tuple[str, ...]:
@@ -395,6 +397,7 @@ class _Runs:
         runs = self._altered_runs(self._context)
         outcome = runs.outcome(verdict, verified, seen)
         self.untried += runs.untried
+        self.controlled_proof |= runs.controlled
         return outcome
 
     def invert_earlier_tests(self, cancellation: Cancellation) -> InvertedRun | None:

@@ -402,5 +402,10 @@ def _step_ids(count: int) -> tuple[str, ...]:
     return tuple(map(_step_id, range(1, count + 1)))
 
 
+def is_project_step(step_id: str) -> bool:
+    """Whether a step of a run is a command of the project's own tests."""
+    return step_id == _STEP or step_id.removeprefix(f"{_STEP}-").isdecimal()
+
+
 def _step_id(number: int) -> str:
     return _STEP if number == 1 else f"{_STEP}-{number}"

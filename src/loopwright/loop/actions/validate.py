@@ -11,9 +11,10 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.judge_work import judge_split, judge_work
 from loopwright.loop.actions.prove_tasks import doubts_about, nothing_done, prove_tasks
 from loopwright.loop.actions.run_tests import MoreOfRun, commands_for, run_judges, settled_run
-from loopwright.loop.choice import mark_of
+from loopwright.loop.choice import mark_of, tasks_to_prove
 from loopwright.loop.model import Loop, Tree, Validation
 from loopwright.loop.port import Judging
+from loopwright.loop.proof import TaskGrade, TaskProof
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.work_files import add_to_page, note_tree
@@ -71,6 +72,7 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
         unfixed=unfixed,
         without_protected=accepted.without_protected if accepted is not None else None,
         with_protected=accepted.with_all if accepted is not None else None,
+        left_out=judged.changes_left_out,
     )
     return validation, judged.decisive.gaps
 
@@ -92,9 +94,17 @@ def judge_by_checks(loop: Loop, context: WorkerContext, judging: Judging) -> Val
         more = MoreOfRun(base_run=base_run, scope=scope)
         return run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", observer, more)
 
-    run_id, results = judging.judge(run, lambda split, ran: _project_tests(loop, context, split, ran))
-    passed = bool(results) and all(result.status == "passed" for result in results)
-    return Validation(results=results, passed=passed, last_run_at=stamp(context.clock()), run_id=run_id)
+    judged = judging.judge(run, lambda split, ran: _project_tests(loop, context, split, ran))
+    passed = bool(judged.results) and all(result.status == "passed" for result in judged.results)
+    proofs = tuple(map(_not_decided, tasks_to_prove(loop))) if passed else ()
+    return Validation(
+        results=judged.results, passed=passed, last_run_at=stamp(context.clock()), run_id=judged.run_id, proofs=proofs,
+        left_out=judged.left_out, checks=judged.checks, needs_protected=judged.needs_protected,
+    )  # fmt: skip
+
+
+def _not_decided(task_id: str) -> TaskProof:
+    return TaskProof(task_id=task_id, grade=TaskGrade.UNPROVEN, reason="the build has not decided yet")
 
 
 def _project_tests(loop: Loop, context: WorkerContext, split: SplitWork, ran: RanChecks) -> WorkVerdict | None:
@@ -118,6 +128,7 @@ def _write_down(loop: Loop, context: WorkerContext, validation: Validation, gaps
     lines += [f"- {validation.proof}"] if validation.proof else []
     lines += [f"- failed: {name}" for name in validation.failed_tests[:50]]
     lines += [f"- missing from the report: {gap}" for gap in gaps]
+    lines += [f"- {validation.left_out.sentence}"] if validation.left_out is not None else []
     lines += [f"- not proven: {doubt.message}" for doubt in validation.doubts]
     lines += [f"- {note}" for note in validation.notes]
     add_to_page(context.progress(loop), "validate", context.tools().redactor.clean("\n".join(lines)))

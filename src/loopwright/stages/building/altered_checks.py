@@ -14,10 +14,12 @@ import msgspec
 from loopwright.evidence.model import Evidence
 from loopwright.judging.controls.model import ControlOutcome, worst
 from loopwright.judging.controls.shell import expects_failure
+from loopwright.judging.proof_sentences import ControlledProof, Ignored, together
 from loopwright.judging.same_tests import old_name
-from loopwright.judging.verdict import CommandVerdict, Grade
+from loopwright.judging.scope import WorkScope
+from loopwright.judging.verdict import PASSED, CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files
+from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
 from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Tree
 from loopwright.loop.moved_expectations import moved_expectations
@@ -28,7 +30,7 @@ from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Finished, Observer
 from loopwright.sandbox.port import SandboxRequest
-from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
+from loopwright.stages.building.checking import ControlRecord, Hidden, hidden_folder, run_checks
 from loopwright.stages.building.controls import reporting
 from loopwright.stages.context import Context
 from loopwright.wording.catalogue import few
@@ -54,6 +56,14 @@ class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
     judges: tuple[str, ...]
     # The changed files that may hold functions of the work.
     code: tuple[ChangedCode, ...]
+    scope: WorkScope
+    # The checks whose only proof are new tests, and the files of new tests.
+    resting_on_new: frozenset[str] = frozenset()
+    new_tests: tuple[str, ...] = ()
+
+    def record(self, control: str) -> ControlRecord:
+        """What the evidence of a control on this tree says: it is compared with what the run on the tree is."""
+        return ControlRecord(name=control, base_run=self.evidence.base_run, scope=self.scope)
 
 
 class AlteredCheck(msgspec.Struct, frozen=True):
@@ -63,6 +73,8 @@ class AlteredCheck(msgspec.Struct, frozen=True):
     run_id: str = ""
     # Expectations that the work changed, by values of the source, each with its test.
     moved: tuple[str, ...] = ()
+    # Which of its tests can't fail, or why the whole check can't.
+    controlled: ControlledProof = ControlledProof()
 
     @property
     def proves_nothing(self) -> bool:
@@ -75,13 +87,22 @@ class AlteredCheck(msgspec.Struct, frozen=True):
             return f"{name} passes only because you changed, in the source, what its tests expect: {few(self.moved)}"
         if self.outcome is ControlOutcome.SILENCED:
             return f"{name} passes only with comments that you added: correct the code instead"
-        return f"{name} passes also when its own tests are made to fail, or your changed functions raise"
+        if self.controlled.vacuous:
+            tests = few(self.controlled.vacuous)
+            return f"{name} passes also when the expectations of its tests are changed: {tests}"
+        if self.controlled.ignores is Ignored.FUNCTIONS:
+            return f"{name} passes also when your changed functions raise"
+        return f"{name} passes also when its own expectations are changed"
+
+
+NOT_ALTERED = AlteredCheck(ControlOutcome.UNALTERED)
 
 
 def worst_of(checks: Collection[AlteredCheck]) -> AlteredCheck:
-    """The outcome that counts, with its run."""
+    """The outcome that counts, with its run, and what all controls found out."""
     outcome = worst([check.outcome for check in checks])
-    return next(check for check in checks if check.outcome is outcome)
+    found = next(check for check in checks if check.outcome is outcome)
+    return msgspec.structs.replace(found, controlled=together(check.controlled for check in checks))
 
 
 class AlteredChecks:
@@ -102,6 +123,7 @@ class AlteredChecks:
         self._cancellation = cancellation
         # The run with the last outcome of each check.
         self._inverted_runs: dict[str, str] = {}
+        self._controlled: dict[str, ControlledProof] = {}
         self._raising_run = ""
         # The checks with expectations for which there was no time.
         self._untried: frozenset[str] = frozenset()
@@ -110,19 +132,33 @@ class AlteredChecks:
         """What became of each check: the worst outcome of its controls that altered something."""
         inverted = self._inverted()
         raising = {name: AlteredCheck(outcome, self._raising_run) for name, outcome in self._raising(inverted).items()}
-        altered = raising | self._text(inverted, raising)
+        altered = raising | self._text(inverted, raising) | self._stopped()
         worst_found = {
             check.id: worst_of(
                 (
-                    AlteredCheck(inverted[check.id], self._inverted_runs.get(check.id, "")),
-                    altered.get(check.id, AlteredCheck(ControlOutcome.UNALTERED)),
+                    self._by_expectations(check, inverted[check.id]),
+                    self._by_functions(altered.get(check.id, NOT_ALTERED)),
                 )
             )
             for check in self._checks
         }
         # A check with expectations that were not tried has not shown that it can fail.
         untried = {name for name in self._untried if worst_found[name].outcome is ControlOutcome.FAILED}
-        return worst_found | {name: AlteredCheck(ControlOutcome.UNALTERED) for name in untried}
+        return worst_found | {
+            name: AlteredCheck(ControlOutcome.UNALTERED, controlled=worst_found[name].controlled) for name in untried
+        }
+
+    def _by_expectations(self, check: Check, outcome: ControlOutcome) -> AlteredCheck:
+        controlled = self._controlled.get(check.id, ControlledProof())
+        if outcome is ControlOutcome.PASSED and not controlled.vacuous:
+            controlled |= ControlledProof(ignores=Ignored.EXPECTATIONS)
+        return AlteredCheck(outcome, self._inverted_runs.get(check.id, ""), controlled=controlled)
+
+    @staticmethod
+    def _by_functions(check: AlteredCheck) -> AlteredCheck:
+        if check.outcome is not ControlOutcome.PASSED:
+            return check
+        return msgspec.structs.replace(check, controlled=ControlledProof(ignores=Ignored.FUNCTIONS))
 
     def with_moved(self, outcomes: Mapping[str, AlteredCheck], split: SplitWork) -> dict[str, AlteredCheck]:
         """The outcomes with the expectations that the work moved. Hidden tests are left out: the base lacks them."""
@@ -145,7 +181,8 @@ class AlteredChecks:
             sandbox = (
                 base_sandbox(request, split.whole, progress) if tree is None else with_work(request, tree, progress)
             )
-            runs.append(self._run_in(sandbox, (check,), _WATCHED, observer, only).evidence)
+            record = ControlRecord(name=_WATCHED) if tree is None else self._judged.record(_WATCHED)
+            runs.append(self._run_in(sandbox, (check,), record, observer, only).evidence)
 
         moved = moved_expectations(split, proving, progress, request.project, run)
         return AlteredCheck(outcome.outcome, runs[-1].run_id, moved) if moved else outcome
@@ -184,6 +221,7 @@ class AlteredChecks:
             for name in again:
                 outcomes[name] = inverted.outcome(name, result_of_step(evidence, name), judged.verdicts[name])
         self._untried = frozenset(inverted.untried)
+        self._controlled = {name: inverted.controlled(judged.verdicts[name].proving) for name in commands}
         return outcomes
 
     def _raising(self, inverted: Mapping[str, ControlOutcome]) -> dict[str, ControlOutcome]:
@@ -210,6 +248,22 @@ class AlteredChecks:
             for check in silent
         }
 
+    def _stopped(self) -> dict[str, AlteredCheck]:
+        """The checks whose new tests all pass when the changed functions end their test: they never run the work."""
+        judged, files = self._judged, stopped_files(self._judged.code)
+        checks = tuple(check for check in self._checks if check.id in judged.resting_on_new)
+        if not checks or not files:
+            return {}
+        only = judged.new_tests if can_select(judged.evidence) else ()
+        stopped = AlteredFiles(files, Alteration.STOPPED_AT_ENTRY, self._hidden())
+        evidence = self._run(checks, _RAISING, stopped, only).evidence
+
+        def passes(name: str) -> bool:
+            tests = result_of_step(evidence, name).tests
+            return all(tests.get(test) == PASSED for test in judged.verdicts[name].proving)
+
+        return {check.id: AlteredCheck(ControlOutcome.PASSED, evidence.run_id) for check in checks if passes(check.id)}
+
     def _text(
         self, inverted: Mapping[str, ControlOutcome], raising: Mapping[str, AlteredCheck]
     ) -> dict[str, AlteredCheck]:
@@ -227,7 +281,7 @@ class AlteredChecks:
 
         outcomes = {}
         for check in silent:
-            before = raising.get(check.id, AlteredCheck(ControlOutcome.UNALTERED))
+            before = raising.get(check.id, NOT_ALTERED)
             # Without a result of raising functions there are none.
             can_be_static = check.id not in raising and inverted[check.id] is ControlOutcome.UNALTERED
             outcome = outcome_of_text(partial(passes, check), text, raising=before.outcome, can_be_static=can_be_static)
@@ -246,13 +300,13 @@ class AlteredChecks:
 
     def _run(self, checks: tuple[Check, ...], name: str, observer: Observer, only: tuple[str, ...] = ()) -> Finished:
         work = with_work(self._context.sandbox_request(), self._judged.tree, self._judged.progress)
-        return self._run_in(work, checks, name, observer, only)
+        return self._run_in(work, checks, self._judged.record(name), observer, only)
 
     def _run_in(
         self,
         sandbox: SandboxRequest,
         checks: tuple[Check, ...],
-        name: str,
+        record: ControlRecord,
         observer: Observer,
         only: tuple[str, ...],
     ) -> Finished:
@@ -261,8 +315,9 @@ class AlteredChecks:
             msgspec.structs.replace(check, timeout_s=longest_s(took_s.get(check.id, 0.0))) for check in checks
         )
         return run_checks(
-            self._context, self._workflow.slug, limited, name=name, sandbox=sandbox, cancellation=self._cancellation,
-            observer=reporting(self._context, self._workflow, observer, only), control=name,
+            self._context, self._workflow.slug, limited, name=record.name, sandbox=sandbox,
+            cancellation=self._cancellation, observer=reporting(self._context, self._workflow, observer, only),
+            control=record,
         )  # fmt: skip
 
     def _hidden(self) -> Hidden:

@@ -14,9 +14,12 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
 from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
+from loopwright.loop.store import OpenedLoop
+from loopwright.loop.taking_over import open_tasks_for
 from loopwright.stages.agent_choice import require_agent
 from loopwright.stages.building.controls import control_on_base
 from loopwright.stages.building.lanes import BuildLanes
+from loopwright.stages.building.sent_back import sent_back
 from loopwright.stages.context import Context, Tell, ignore_progress, loops_of, workflows_of
 from loopwright.stages.loop_control import (
     LoopRequest,
@@ -52,12 +55,13 @@ _BY_BUILDING = {
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a build."""
 
-    # Empty: the default agent of the settings.
+    # Empty: the agent of the loop that already builds, else the default agent of the settings.
     agent: str = ""
     max_iterations: int = 10
     deslop: bool = True
-    # Whether the iterations are added to those of a loop that used up its own, or are a total.
-    gives_more: bool = True
+    # Whether a person typed the command: the iterations are added to those that are used up, and work that waits for
+    # the decision of a person goes back to the agent. An autopilot gives a total, and decides nothing.
+    by_person: bool = True
 
 
 def begin_build(
@@ -72,7 +76,7 @@ def begin_build(
     `name` is the name of the workflow, or the path of its PRD.
     """
     slug = slug_from(name)
-    request = _with_agent(context, slug, request)
+    builder = _builder(context, slug, request)
     # Invalid prompts and agent names are reported before the stage is entered.
     context.prompts()
     context.require_agents()
@@ -89,20 +93,35 @@ def begin_build(
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
             _copy_answers(context, workflow, loop_id)
-            _going_on(context, workflow, loop_id, request, unfinished)
-            if not unfinished and families & _BY_JUDGING:
-                _judge_again(context, loop_id, request)
+            task = sent_back(blockers) if request.by_person else ""
+            _going_on(context, workflow, loop_id, request, unfinished, task, tell)
+            if not unfinished and not task and families & _BY_JUDGING:
+                _judge_again(context, loop_id, request, tell)
         elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
-            loop_id = _rework(context, workflow, request)
+            loop_id = _rework(context, workflow, request, tell)
         else:
-            loop_id = _new_loop(context, workflow, facts, request)
+            loop_id = _new_loop(context, workflow, facts, replace(request, agent=builder))
         opened.apply(e.BuildDriven(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
 
-def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequest:
-    agent = require_agent(context, Role.BUILDER, request.agent, command=f"loopwright build {slug}")
-    return replace(request, agent=agent)
+def _builder(context: Context, slug: str, request: BuildRequest) -> str:
+    """The agent that builds: the named agent, else the agent of the loop, else the default; an unknown is refused."""
+    loops = workflows_of(context).snapshot(slug).workflow.loops
+    named = request.agent or (loops_of(context).load(loops[-1]).agent if loops else "")
+    agent = require_agent(context, Role.BUILDER, named, command=f"loopwright build {slug}")
+    context.open_agent(agent)
+    return agent
+
+
+def _take_over(context: Context, opened: OpenedLoop, named: str, tell: Tell) -> None:
+    """Give the open tasks to the agent that a person named. The tasks of a loop may have agents of their own."""
+    if not named:
+        return
+    agent = checked_text(context, "the agent", named)
+    if agent != opened.loop.agent or open_tasks_for(opened.loop, agent):
+        tell(f"{agent} takes over the build")
+    opened.apply(loop_events.AgentSet(agent=agent), actor())
 
 
 def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
@@ -160,38 +179,50 @@ def _passes(context: Context, request: BuildRequest) -> int:
 
 
 def _going_on(
-    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: set[Family | None]
+    context: Context,
+    workflow: Workflow,
+    loop_id: str,
+    request: BuildRequest,
+    unfinished: set[Family | None],
+    sent_back_for: str,
+    tell: Tell,
 ) -> None:
-    """Continue a loop that has ended, if more building can remove a blocker."""
-    loop = loops_of(context).load(loop_id)
+    """Continue a loop that has ended, if more building can remove a blocker, or a person sends the work back."""
     if has_worker(context, loop_id):
         return
+    with loops_of(context).changing(loop_id) as opened:
+        loop = opened.loop
+        if not isinstance(loop.phase, Completed | Failed):
+            _take_over(context, opened, request.agent, tell)
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
         lift_holds(context, loop_id)  # a person who types `build` wants the loop to continue
         return
-    if not unfinished or not isinstance(loop.phase, Completed | Failed):
+    if not (unfinished or sent_back_for) or not isinstance(loop.phase, Completed | Failed):
         return
     if isinstance(loop.phase, Completed) and unfinished == {Family.LANE_INCOMPLETE}:
+        with loops_of(context).changing(loop_id) as opened:
+            _take_over(context, opened, request.agent, tell)
+            loop = opened.loop
         BuildLanes(context, workflow.slug).take_up(workflow, loop)
         return
     slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
-    start = loop.iteration + 1 if request.gives_more else slices
+    start = loop.iteration + 1 if request.by_person else slices
     # The tasks of a completed loop are done; the plan that was approved since asks for more.
-    task = "What the plan asks for now" if isinstance(loop.phase, Completed) else ""
+    task = (sent_back_for or "What the plan asks for now") if isinstance(loop.phase, Completed) else ""
     rejected = workflow.approval(Key.REVIEW)
     if Family.APPROVAL_REJECTED in unfinished and isinstance(rejected, Rejected):
         task = f"{rejected.by} rejected the build: {rejected.reason}"
-    _try_again(context, loop_id, start + _passes(context, request), task, request.agent)
+    _try_again(context, loop_id, start + _passes(context, request), task, request.agent, tell)
 
 
-def _judge_again(context: Context, loop_id: str, request: BuildRequest) -> None:
+def _judge_again(context: Context, loop_id: str, request: BuildRequest, tell: Tell) -> None:
     """Judge finished work once more, without an agent: a person may have corrected the test command."""
     loop = loops_of(context).load(loop_id)
     if isinstance(loop.phase, Completed) and not has_worker(context, loop_id):
-        _try_again(context, loop_id, loop.iteration + 1 + _passes(context, request), "", request.agent)
+        _try_again(context, loop_id, loop.iteration + 1 + _passes(context, request), "", request.agent, tell)
 
 
-def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
+def _rework(context: Context, workflow: Workflow, request: BuildRequest, tell: Tell) -> str:
     """Continue the loop of the build, with the review's request as a task."""
     loop_id = workflow.loops[-1]
     before = loops_of(context).load(loop_id)
@@ -201,17 +232,18 @@ def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
     # The prompt of the builder has the findings.
     asked = workflow.review.rationale if workflow.review is not None else ""
     asked = asked or "fix what the review found"
-    _try_again(context, loop_id, more, f"The review asks: {asked}", request.agent)
+    _try_again(context, loop_id, more, f"The review asks: {asked}", request.agent, tell)
     return loop_id
 
 
-def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, agent: str) -> None:
+def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, agent: str, tell: Tell) -> None:
     """Start another attempt of a loop that has ended, with a new task if there is one."""
     require_person(context.environment, "loop retry --max-iterations")
     description = required_text(context, "a task", task) if task else ""
     with loops_of(context).changing(loop_id) as opened:
+        _take_over(context, opened, agent, tell)
         if description:
-            added = pending_task(context, opened.loop, description, tool=checked_text(context, "the tool", agent))
+            added = pending_task(context, opened.loop, description, tool="")
             opened.apply(loop_events.TaskAdded(task=added), actor())
         opened.apply(c_loop.Retry(max_iterations=max_iterations), actor())
 
@@ -232,7 +264,7 @@ def return_to_build(
             next_command="loopwright status SLUG names it",
         )
     slug = slug_of_report(report)
-    request = _with_agent(context, slug, request)  # before the consent is recorded
+    _builder(context, slug, request)  # before the consent is recorded
     with workflows_of(context).changing(slug) as opened:
         standing = opened.standing()
         rationale = opened.workflow.review.rationale if opened.workflow.review is not None else ""

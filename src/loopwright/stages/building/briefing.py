@@ -6,15 +6,18 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, write_checks, write_file
+from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, write_checks
 from loopwright.agents.port import USUAL_TURN_S
 from loopwright.agents.prompts.book import Book
+from loopwright.agents.shown_file import ShownFile, write_shown
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path, replace_without_sync
+from loopwright.loop.left_out_changes import left_out_part
 from loopwright.loop.model import Loop, Running, Task, TaskKind
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
+from loopwright.stages.agent_view import agent_view
 from loopwright.stages.building.lanes import PATCH, BuildLanes
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow import manifest
@@ -50,6 +53,7 @@ class SliceBriefing:
         shown = [f"`{check.command}`" for check in self._checks if not check.hidden]
         hidden = sum(check.hidden for check in self._checks)
         last = next((error.message for error in reversed(self._loop.errors)), "")
+        told = (self._findings(book), last and _last_failure(book, last), left_out_part(self._loop, book))
         return book.prompt(
             "builder_slice",
             task=f"{piece.id} {piece.title}: {piece.behavior}" if piece is not None else self._task.description,
@@ -58,7 +62,7 @@ class SliceBriefing:
             or book.part("a_person"),
             judges=", ".join(sorted(self._seals)[:10]) or book.part("no_judges"),
             manifest=f"$LOOPWRIGHT_MAILBOX/context/{MANIFEST}",
-            blocker="".join(f"{part}\n" for part in (self._findings(book), last and _last_failure(book, last)) if part),
+            blocker="".join(f"{part}\n" for part in told if part),
         )
 
     def _findings(self, book: Book) -> str:
@@ -74,18 +78,18 @@ class SliceBriefing:
             progress = loops_of(self._context).paths(self._loop.loop_id).progress
             own = own_work(self._loop.tree, progress, self._context.project)
             whole = patch_path(progress, self._loop.tree.patch_sha256)
-            write_file(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
+            write_shown(mailbox, f"{CONTEXT}/{PATCH}", ShownFile(own.patch if own is not None else whole.read_bytes()))
         write_checks(mailbox, self._shown_checks())
         source = self._context.layout.workflow(self._slug).folder / MANIFEST
         if not source.is_file():
             return
-        listed = source.read_bytes()
-        write_file(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
+        listed, view = source.read_bytes(), agent_view(self._context)
+        write_shown(mailbox, f"{CONTEXT}/{MANIFEST}", view.document(MANIFEST, listed))
         root = self._context.layout.root
         for row in manifest.read_manifest(listed, lambda path: (root / path).exists()):
             document = root / row.path
             if document.is_file() and row.path.startswith(".loopwright/"):
-                write_file(mailbox, f"{CONTEXT}/{row.path}", document.read_bytes())
+                write_shown(mailbox, f"{CONTEXT}/{row.path}", view.document(row.path, document.read_bytes()))
 
     @property
     def _checks(self) -> tuple[Check, ...]:

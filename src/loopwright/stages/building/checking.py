@@ -6,8 +6,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from loopwright.errors import Interrupted, WorkflowRefused
 from loopwright.evidence.store import RunOrigin
+from loopwright.judging.scope import WorkScope
 from loopwright.judging.verdict import CommandVerdict, Problem
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256_of_file
@@ -26,6 +29,14 @@ _MOST_OUTPUT = 1500
 _FAILS_THE_RUN = ("STEP_FAILED",)
 
 
+class ControlRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What the evidence of a control says: what was altered, and, on the work, its scope and the run on the base."""
+
+    name: str
+    base_run: str | None = None
+    scope: WorkScope | None = None
+
+
 def run_checks(
     context: Context,
     slug: str,
@@ -36,7 +47,7 @@ def run_checks(
     cancellation: Cancellation,
     observer: Observer | None = None,
     depends_on: str = "",
-    control: str = "",
+    control: ControlRecord | None = None,
 ) -> Finished:
     """Run all checks, also after a failure, so that all failures are known."""
     request = RunRequest(
@@ -44,11 +55,12 @@ def run_checks(
         plan=_plan(slug, checks),
         sandbox_options=context.sandbox_options_for(sandbox),
         environment=context.step_environment(),
-        origin=RunOrigin(workflow=slug),
+        origin=RunOrigin(workflow=slug, base_run=control.base_run if control is not None else None),
         run_id=f"{slug}-{name}",
         observer=observer or Hidden(hidden_folder(context, slug), checks),
         results_depend_on=depends_on,
-        control=control,
+        scope=control.scope if control is not None else None,
+        control=control.name if control is not None else "",
     )
     finished = run_plan(request, context.tools(), Emitter(ignore), cancellation)
     if cancellation.reason is not None:
@@ -90,8 +102,8 @@ def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:
 
 
 def steps_of(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
-    """Each check as a step of a plan; hidden checks last, because their files stay in the sandbox."""
-    for check in sorted(checks, key=lambda check: check.hidden):
+    """Each check as a step of a plan. Results are found by the order of the steps, so it is that of the checks."""
+    for check in checks:
         yield {
             "id": check.id,
             "action": f"check {check.id}",

@@ -26,7 +26,7 @@ def drive_loop(
     if isinstance(loop.phase, Completed):
         # A crash or a stop came between the loop's end and its record.
         settle_build(context, loop.workflow, loop_id)
-        return loop
+        return loops_of(context).load(loop_id)
     return _drive_build(context, loop.workflow, loop_id, cancellation, ask)
 
 
@@ -45,6 +45,7 @@ def _drive_build(context: Context, slug: str, loop_id: str, cancellation: Cancel
         )
 
     try:
-        return start(context, loop_id, cancellation, ask=ask, adapt=add_build)
+        start(context, loop_id, cancellation, ask=ask, adapt=add_build)
     finally:
         settle_build(context, slug, loop_id)
+    return loops_of(context).load(loop_id)

@@ -11,6 +11,7 @@ from loopwright.errors import Interrupted
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import REPEATS, without
 from loopwright.judging.process_state import confirmed
+from loopwright.judging.proof_sentences import Ignored
 from loopwright.judging.protected_verdict import with_changed_tests
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
@@ -28,7 +29,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.altered_files import raising_files, unreached
 from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
-from loopwright.loop.port import RunSteps, TestProject
+from loopwright.loop.port import JudgedByChecks, RunSteps, TestProject
 from loopwright.loop.ran_checks import RanCheck, RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, control_trees, split_work
@@ -36,6 +37,7 @@ from loopwright.loop.test_runs import CHANGED_TESTS, WITHOUT_DOUBTFUL, can_selec
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_sandbox import base_sandbox
 from loopwright.runner.request import Finished
+from loopwright.stages.agent_view import hidden_name
 from loopwright.stages.building.altered_checks import AlteredCheck, AlteredChecks, JudgedTree, worst_of
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, failure_of, hidden_folder, run_checks, steps_of
@@ -56,6 +58,7 @@ from loopwright.stages.building.judged import (
     recorded_checks,
     recorded_protected,
     recorded_tests,
+    vacuous_tests,
     verdicts_of,
     with_changes,
     with_names,
@@ -112,7 +115,7 @@ class CheckJudging:
         self._ran = RanChecks(self._plain_checks())
         self._runs = JudgingRuns(context.store, slug)
 
-    def judge(self, run: RunSteps, test_project: TestProject) -> tuple[str, tuple[TestResult, ...]]:
+    def judge(self, run: RunSteps, test_project: TestProject) -> JudgedByChecks:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
         judged = self._judged(run, test_project)
         if judged.needs_doubtful:
@@ -120,7 +123,14 @@ class CheckJudging:
         self._record(judged)
         tests = judged.tests
         broken = tests.broken[:MOST_NAMES] if tests is not None and not tests.accepts else ()
-        return judged.checks.verified.evidence.run_id, (*self._check_results(judged), *broken)
+        results = self._check_results(judged)
+        return JudgedByChecks(
+            run_id=judged.checks.verified.evidence.run_id,
+            results=(*results, *broken),
+            checks=len(results),
+            needs_protected=judged.passes_only_with,
+            left_out=judged.left_out(frozenset(check.id for check in self._slices.checks if check.hidden)),
+        )
 
     def _judged(self, run: RunSteps, test_project: TestProject, *, sign_doubtful: bool = False) -> JudgedWork:
         split = self._split(sign_doubtful=sign_doubtful)
@@ -136,13 +146,12 @@ class CheckJudging:
         return replace(judged, altered=altered, tests=test_project(split, self._ran))
 
     def _plain_checks(self) -> tuple[RanCheck, ...]:
-        """The checks, if they run as test commands of the project run; none if hidden files are in the tree."""
-        if self._hidden.names():
-            return ()
+        """The checks that run as test commands of the project run. Their steps come before those of hidden checks."""
         without = reporters_left_out(self._workflow)
         return tuple(
             RanCheck(check.command, check.cwd, check.network, without.get(check.id, FALLBACKS))
             for check in self._slices.checks
+            if not check.hidden
         )
 
     def _split(self, *, sign_doubtful: bool) -> SplitWork | None:
@@ -300,7 +309,11 @@ class CheckJudging:
             return results
         whole = by_check(finished, results)
         return with_changed_tests(
-            results, whole, files, lambda: by_check(on(tree, CHANGED_TESTS, self._hidden), results)
+            results,
+            whole,
+            files,
+            lambda: by_check(on(tree, CHANGED_TESTS, self._hidden), results),
+            is_signed=bool(split.signed),
         )
 
     def _base(self) -> ControlBase | None:
@@ -335,16 +348,19 @@ class CheckJudging:
         judges = (*split.judges, *split.new_tests, *self._workflow.seals, *self._hidden.names())
         progress = loops_of(self._context).paths(self._loop.loop_id).progress
         by_tree: dict[str, tuple[Tree, Verdicts]] = {}
-        for name, verdict in (judged.with_protected if is_whole else judged.verdicts).items():
+        judging = judged.with_protected if is_whole else judged.verdicts
+        for name, verdict in judging.items():
             for tree, part in [(split.whole, verdict)] if is_whole else control_trees(split, verdict):
                 by_tree.setdefault(tree.tree, (tree, {}))[1][name] = part
         for name in judged.proven_only_with:
             by_tree.setdefault(split.whole.tree, (split.whole, {}))[1][name] = judged.with_protected[name]
+        resting = frozenset(name for name, verdict in judging.items() if verdict.rests_on_new_tests)
         outcomes: dict[str, list[AlteredCheck]] = {}
         for tree, verdicts in by_tree.values():
             of_tree = JudgedTree(
-                tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code
-            )
+                tree=tree, progress=progress, verdicts=verdicts, evidence=ran.evidence, judges=judges, code=split.code,
+                scope=split.scope, resting_on_new=resting & verdicts.keys(), new_tests=split.new_tests,
+            )  # fmt: skip
             for name, outcome in self._altered_on(of_tree, split).items():
                 outcomes.setdefault(name, []).append(outcome)
         return {name: worst_of(found) for name, found in outcomes.items()}
@@ -373,15 +389,19 @@ class CheckJudging:
             tree=base.tree if base is not None else "",
             patch_sha256=split.verified.patch_sha256 if split is not None else "",
             files=split.allowed_files if split is not None else (),
-            checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts),
+            checks=recorded_checks(judged.verified, self._slices.checks, judged.verdicts, altered),
             judges=work.judges,
             immune=tuple(work.immune),
             immune_runs=work.immune,
+            vacuous_tests=vacuous_tests(altered, self._slices.checks),
+            ignoring_functions=tuple(
+                name for name, check in altered.items() if check.controlled.ignores is Ignored.FUNCTIONS
+            ),
             silenced=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.SILENCED),
             moved={name: check.moved for name, check in altered.items() if check.moved},
             unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),
             tests=recorded_tests(tests, with_protected=False) if tests is not None else None,
-            protected=recorded_protected(judged, split, self._slices.checks, tests) if split is not None else None,
+            protected=recorded_protected(work, self._slices.checks),
             flaky=work.flaky(frozenset(check.id for check in self._slices.checks if check.hidden)),
             flags=work.flags,
             changed_state=work.changed_state,
@@ -416,6 +436,6 @@ class CheckJudging:
                 message = "" if passed else failure_of(judged.verified, piece.behavior, check, verdict, because)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 # Agents read these names.
-                name = f"hidden check {piece.checks.index(check) + 1}" if check.hidden else check.id
+                name = hidden_name(piece.checks.index(check) + 1) if check.hidden else check.id
                 results.append(TestResult(name, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)

@@ -7,17 +7,19 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.judging.changed_tests import changed_test_lines
+from loopwright.judging.changed_tests import changed_test_lines, with_missing_tests
 from loopwright.judging.process_state import changed_state_sentence
+from loopwright.judging.proof_sentences import hidden_proof_sentence, proof_sentence
 from loopwright.judging.protected_verdict import judge_with_protected
 from loopwright.judging.same_tests import with_new_names
 from loopwright.judging.verdict import CommandResults, CommandVerdict, Problem, TreeResult, judge_command
 from loopwright.kernel.digest import digest_of
+from loopwright.loop.proof import LeftOut
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import result_of_step
-from loopwright.loop.work_verdict import WorkVerdict
+from loopwright.loop.work_verdict import WorkVerdict, left_out_of
 from loopwright.runner.request import Finished
-from loopwright.stages.building.altered_checks import AlteredCheck
+from loopwright.stages.building.altered_checks import NOT_ALTERED, AlteredCheck
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.workflow.slices import Check
 from loopwright.workflow.verification import PROCESS_STATE, CheckRun, ProjectTests, ProtectedChanges
@@ -83,6 +85,21 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.checks.doubtful_tests or (self.tests is not None and self.tests.doubtful_tests))
 
     @property
+    def passes_only_with(self) -> bool:
+        """Whether the checks or the project's tests accept the work only with its protected changes."""
+        return self.checks.passes_only_with or (self.tests is not None and self.tests.passes_only_with)
+
+    def left_out(self, hidden: frozenset[str]) -> LeftOut | None:
+        """The protected changes without which checks fail, if these fail with them, too. Agents read it."""
+        checks, split = self.checks, self.split
+        if split is None or checks.passes or checks.whole is None:
+            return self.tests.changes_left_out if self.tests is not None else None
+        shown = [name for name in checks.verdicts if name not in hidden]
+        files = tuple(change.path for change in split.protected)
+        without = [checks.verdicts[name] for name in shown]
+        return left_out_of(files, without, [checks.with_protected[name] for name in shown])
+
+    @property
     def changed_state(self) -> tuple[str, ...]:
         """What checks and tests change in the state of their processes on the work, and not on the base."""
         return tuple(
@@ -113,6 +130,12 @@ class JudgedWork(msgspec.Struct, frozen=True, kw_only=True):
         return {name: check.run_id for name, check in self.altered.items() if check.proves_nothing}
 
 
+def vacuous_tests(altered: Mapping[str, AlteredCheck], checks: tuple[Check, ...]) -> dict[str, tuple[str, ...]]:
+    """The tests of each check that can't fail; agents could read the names of hidden ones."""
+    shown = {check.id for check in checks if not check.hidden}
+    return {name: check.controlled.vacuous for name, check in altered.items() if name in shown and check.proves_nothing}
+
+
 def by_check(finished: Finished, names: Iterable[str]) -> dict[str, TreeResult]:
     """What a run says about each of these checks."""
     return {name: result_of_step(finished.evidence, name) for name in names}
@@ -131,9 +154,10 @@ def with_names(results: dict[str, CommandResults], split: SplitWork | None) -> d
 
 def with_changes(results: Mapping[str, CommandResults], finished: Finished, split: SplitWork) -> Verdicts:
     """The verdicts on a tree with changes to protected files. A person looks at tests that the changes remove."""
-    files, renamed = split.protected_files | split.signed_files, split.renamed_tests
+    whole, files = by_check(finished, results), split.signing
     return {
-        name: judge_with_protected(result, result_of_step(finished.evidence, name), files, renamed)
+        # With signed changes there is no run without them.
+        name: judge_with_protected(result, whole[name], files, None if split.signed else result.work)
         for name, result in results.items()
     }
 
@@ -145,7 +169,9 @@ def merged(runs: Iterable[TreeResult | None]) -> TreeResult | None:
     return replace(known[0], tests=tests, ended=all(run.ended for run in known)) if known else None
 
 
-def recorded_checks(finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts) -> dict[str, CheckRun]:
+def recorded_checks(
+    finished: Finished, checks: tuple[Check, ...], verdicts: Verdicts, altered: Mapping[str, AlteredCheck]
+) -> dict[str, CheckRun]:
     """What a run says about each check, and on which tree."""
     evidence = finished.evidence
     tree = evidence.base.tree if evidence.base is not None else ""
@@ -161,18 +187,22 @@ def recorded_checks(finished: Finished, checks: tuple[Check, ...], verdicts: Ver
             tree=tree,
             digest=check.digest,
             grade=verdict.grade.value if verdict.proves and verdict.grade is not None else "",
-            proof=verdict.sentence,
+            proof=_proof_of(check, verdict, altered.get(check.id, NOT_ALTERED)),
             base_judged=verdict.is_base_judged,
             idle=verdict.idle[:MOST_NAMES],
         )
     return runs
 
 
-def recorded_protected(
-    judged: JudgedChecks, split: SplitWork, checks: tuple[Check, ...], tests: WorkVerdict | None
-) -> ProtectedChanges | None:
+def _proof_of(check: Check, verdict: CommandVerdict, altered: AlteredCheck) -> str:
+    """What a check proves; agents could read the names of its tests."""
+    return hidden_proof_sentence(verdict) if check.hidden else proof_sentence(verdict, altered.controlled)
+
+
+def recorded_protected(work: JudgedWork, checks: tuple[Check, ...]) -> ProtectedChanges | None:
     """What the checks and tests say about the protected changes; None without such changes."""
-    if judged.whole is None:
+    judged, split, tests = work.checks, work.split, work.tests
+    if split is None or judged.whole is None:
         return None
     passes_without = judged.passes_without and (tests is None or tests.verdict.accepts)
     passes_with = judged.passes_with and (tests is None or tests.passes_with)
@@ -180,16 +210,21 @@ def recorded_protected(
     nothing, whole = TreeResult(exited_with_0=False, ended=False), tests.whole if tests is not None else None
     ran = (tests.base.tree_result, whole.tree_result) if tests is not None and whole is not None else (nothing, nothing)
     test_files = tuple(change.path for change in split.protected if change.is_test)
+    lines = changed_test_lines(split.test_files, split.moves, *ran, judged.changed_on_base)
+    hidden = {check.id for check in checks if check.hidden}
+    verdicts = [verdict for name, verdict in judged.with_protected.items() if name not in hidden]
+    if tests is not None and tests.with_protected is not None:
+        verdicts.append(tests.with_protected)
     return ProtectedChanges(
         digest=split.protected_digest,
         files={change.path: change.kind for change in split.protected},
         test_files=test_files,
-        test_changes=changed_test_lines(split.test_files, *ran, judged.changed_on_base),
+        test_changes=with_missing_tests(lines, test_files, split.test_files, verdicts),
         proving=test_files if judged.proven_only_with else (),
         outcome="fails_with" if not passes_with else "passes_without" if passes_without else "passes_only_with",
         tree=base.tree if base is not None else "",
         patch_sha256=split.whole.patch_sha256,
-        checks=recorded_checks(judged.whole, checks, judged.with_protected),
+        checks=recorded_checks(judged.whole, checks, judged.with_protected, work.altered),
         tests=recorded_tests(tests, with_protected=True) if tests is not None and tests.whole is not None else None,
     )
 
@@ -205,6 +240,7 @@ def recorded_tests(tests: WorkVerdict, *, with_protected: bool) -> ProjectTests:
     return ProjectTests(
         base_run_id=tests.base.run_id,
         run_id=run.run_id,
+        command="; ".join(tests.commands),
         decides=verdict.before > 0 or tests.base.passed,
         base_judged=verdict.is_base_judged,
         is_unread=verdict.is_unread,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Completed, Created, Failed, Held, Loop
 from loopwright.loop.task_standing import standing_of
+from loopwright.stages.building.loop_proofs import record_proofs
 from loopwright.stages.context import Context, documents_of, loops_of, workflows_of
 from loopwright.workflow import audit
 from loopwright.workflow import commands as c
@@ -30,7 +31,9 @@ def settle_build(context: Context, slug: str, loop_id: str) -> Workflow:
         if opened.workflow.verification is not None and isinstance(facts.slices, Slices):
             opened.write(_documents(context, opened, facts, loop), "tool")
         opened.apply(c.RequestApproval(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
-        return opened.workflow
+        snapshot = opened.snapshot()
+    record_proofs(context, snapshot, loop_id)
+    return snapshot.workflow
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:

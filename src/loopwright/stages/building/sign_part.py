@@ -15,6 +15,7 @@ from loopwright.loop.model import Loop
 from loopwright.stages.building.judge import CheckJudging
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_worker import as_worker, no_choice, worker_context_for
+from loopwright.workflow.choices import look_command
 from loopwright.workflow.model import Building, Workflow
 from loopwright.workflow.verification import Verification
 
@@ -59,6 +60,6 @@ def _judged(
             "protected_part_fails",
             f"the checks fail on the work with only these protected changes: {failed} (run {validation.run_id}); "
             "nothing was signed",
-            next_command=f"loopwright sign {workflow.slug} --protected",
+            next_command=look_command(workflow.slug),
         )
     return found[0]

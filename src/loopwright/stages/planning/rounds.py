@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from loopwright.agents.port import Role
 from loopwright.agents.structured import verdict_form
 from loopwright.runner.ask_agent import AgentReply
+from loopwright.stages.agent_view import agent_view
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.planning.documents import compose
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession, ask_planner
@@ -85,7 +86,7 @@ def ask_reviewers(session: PlanSession, state: PlanState) -> ComposedPlan:
     taken, architect = _ask_architect(session, state)
     session.tell("the critic reviews the plan")
     prompt = session.context.prompts().prompt(
-        "critic_plan", plan=state.text, architect=architect.notes or architect.verdict
+        "critic_plan", plan=_shown(session.context, state), architect=architect.notes or architect.verdict
     )
 
     def keep(opened: Opened, answer: AgentReply[PlanOpinion]) -> ComposedPlan:
@@ -110,8 +111,14 @@ def _ask_architect(session: PlanSession, state: PlanState) -> tuple[PlanRound, P
         _record(opened, taken, Role.ARCHITECT, answer.reply)
         return taken, answer.reply
 
-    prompt = session.context.prompts().prompt("architect_plan", plan=state.text)
+    prompt = session.context.prompts().prompt("architect_plan", plan=_shown(session.context, state))
     return session.ask(state.workflow, Role.ARCHITECT, prompt, verdict_form(PlanOpinion), keep)
+
+
+def _shown(context: Context, state: PlanState) -> str:
+    """The documents of the plan as a reviewer may read them: the same agent may build the plan."""
+    view = agent_view(context)
+    return "\n\n".join(view.document(name, data).text for name, data in state.documents.items())
 
 
 def _record(opened: Opened, taken: PlanRound, role: Role, opinion: PlanOpinion) -> None:

@@ -60,8 +60,8 @@ class PlanState(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     # Paths of the plan documents that a person wrote last.
     by_hand: tuple[str, ...]
-    # The text that reviewers read, and their notes on the last round.
-    text: str
+    # What reviewers read, by name, and their notes on the last round.
+    documents: Mapping[str, bytes]
     notes: Mapping[Role, str]
     # Plan documents of another tool from before the import, for the first planner.
     taken_over: tuple[str, ...]
@@ -125,7 +125,7 @@ def read_plan(opened: Opened) -> PlanState:
     return PlanState(
         snapshot=opened.snapshot(),
         by_hand=tuple(shown(path) for path in by_hand),
-        text="\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in _REVIEWED),
+        documents={name: opened.read(name) or b"" for name in _REVIEWED},
         notes={role: text for role, text in notes.items() if text is not None},
         taken_over=_taken_over(opened),
     )

@@ -35,6 +35,8 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
     is_by_person: bool = False
     # Why the risk floor requires a reviewer; empty below the threshold.
     risk: str = ""
+    # Why no reviewer and no person read the code; empty if one did.
+    unread: str = ""
 
 
 def record_review(
@@ -57,6 +59,7 @@ def record_review(
         is_by_person=judgment.is_by_person and given is not None and given.verdict == outcome.verdict,
         requested_by=tuple(_requesters(judgment, outcome)),
         risk=judgment.risk,
+        unread=judgment.unread,
         evidence=evidence,
     )
     pages = _pages(context, opened, verified, judgment, review, outcome)

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from loopwright.agents.port import Remedy, Role, reasons_for
+from loopwright.agents.shown_file import ShownFile
 from loopwright.agents.structured import AgentRequest, verdict_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.digest import digest_of, sha256
@@ -15,6 +16,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
 from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.agent_choice import barred_from_review, require_a_program
+from loopwright.stages.agent_view import agent_view
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context, Tell
@@ -97,7 +99,7 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     agent, prompt = _agent_for(session, role, builders), _prompt(context, workflow, role, risk)
     mailbox_files = _mailbox_files(context, workflow, session.work)
     inputs = {"prompt": prompt, "patch": sha256(session.work.since_commit), "reviewer": agent}
-    shown = digest_of(inputs | {name: sha256(data) for name, data in mailbox_files.items()})
+    shown = digest_of(inputs | {name: sha256(file.data) for name, file in mailbox_files.items()})
     before = read_stored_answer(session.kept[SUPPORT[role]], kind, shown)
     if before is not None:
         session.tell(f"the {role.value} {before[1]} has already reviewed this version of the work")
@@ -163,10 +165,10 @@ def _prompt(context: Context, workflow: Workflow, role: Role, risk: RiskVerdict)
     )
 
 
-def _mailbox_files(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
+def _mailbox_files(context: Context, workflow: Workflow, work: Built) -> dict[str, ShownFile]:
     """The files in the mailbox of a reviewer: the patch, and the documents that the manifest lists."""
     paths = context.layout.workflow(workflow.slug, workflow.change)
-    mailbox_files: dict[str, bytes] = {"reviewed.patch": work.patch}
+    mailbox_files, view = {"reviewed.patch": ShownFile(work.patch)}, agent_view(context)
     rows = []
     for name, kind, reason in (
         ("spec.md", "spec", "what was requested"),
@@ -175,10 +177,9 @@ def _mailbox_files(context: Context, workflow: Workflow, work: Built) -> dict[st
     ):
         path = paths.document(name)
         if path.is_file():
-            mailbox_files[f"context/{name}"] = path.read_bytes()
+            mailbox_files[f"context/{name}"] = view.document(name, path.read_bytes())
             rows.append(
                 ManifestRow(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
             )
-    return mailbox_files | {
-        "context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in mailbox_files))
-    }
+    manifest = render_manifest(merged(rows, lambda path: path in mailbox_files))
+    return mailbox_files | {"context/review-context.jsonl": ShownFile(manifest)}

@@ -37,7 +37,7 @@ from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import moved_approvals
 from loopwright.workflow.store import Opened, Snapshot
-from loopwright.workflow.test_sentences import tests_sentence
+from loopwright.workflow.test_sentences import changed_command_sentence, tests_sentence
 from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
 
@@ -72,7 +72,11 @@ def review_change(
     risk = risk_of(context, verified, session.work.patch)
     judgment = _judge(session, risk, objections, is_named=bool(request.reviewer))
     rest = tests_sentence(snapshot.workflow, snapshot.facts.gates)
-    found = (*filter(None, [unreached_sentence(verified), flaky_tests_sentence(verified)]), *verified.flags)
+    changed_command = changed_command_sentence(snapshot.workflow, snapshot.facts.gates)
+    found = (
+        *filter(None, [changed_command, unreached_sentence(verified), flaky_tests_sentence(verified)]),
+        *verified.flags,
+    )
     notes = (*judgment.notes, rest, *found, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:
@@ -144,13 +148,15 @@ def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection
         notes = (floor, f"reviewed by {reviewer}")
         return Judgment(by=reviewer, notes=notes, code=code, is_by_person=True, risk=above)
     if not risk.needs_review and not full and not is_named:
-        return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",))
+        unread = f"risk floor {score} is below {least}"
+        return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",), unread=unread)
     if objections:
-        return Judgment(by=TOOL, notes=(f"no reviewer was asked because of mechanical objections; {floor}",))
+        unasked = f"no reviewer was asked because of mechanical objections; {floor}"
+        return Judgment(by=TOOL, notes=(unasked,), unread="Loopwright's own checks object to the work")
     if not request.reviewer:
         why = f"{floor}: the change needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
-        return Judgment(by=TOOL, notes=("no reviewer is set",), unasked=True)
+        return Judgment(by=TOOL, notes=("no reviewer is set",), unasked=True, unread="no reviewer is set")
     code, smell = ask_reviewers(session, risk)
     for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
         if failed:

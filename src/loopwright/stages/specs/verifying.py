@@ -12,7 +12,7 @@ from loopwright.stages.building.checking import check_runs, run_checks
 from loopwright.stages.context import Context
 from loopwright.stages.specs.living import Domain, LivingRequirement
 from loopwright.workflow.living import Proof
-from loopwright.workflow.slices import Check
+from loopwright.workflow.slices import Check, in_order_of_runs
 from loopwright.workflow.verification import CheckRun
 
 Status = Literal["holds", "broken", "signed", "unchecked", "unavailable", "unreadable"]
@@ -89,7 +89,7 @@ def _by_workflow(context: Context, domains: list[Domain]) -> dict[str, dict[str,
 
 
 def _run(context: Context, slug: str, checks: dict[str, Check], cancellation: Cancellation) -> dict[str, CheckRun]:
-    wanted = tuple(checks.values())
+    wanted = in_order_of_runs(checks.values())
     sandbox = context.sandbox_request()
     finished = run_checks(context, slug, wanted, name="specs", sandbox=sandbox, cancellation=cancellation)
     return check_runs(finished, wanted)

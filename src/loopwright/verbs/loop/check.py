@@ -13,7 +13,6 @@ from loopwright.kernel.files import copy_aside, shown
 from loopwright.loop import log
 from loopwright.loop.model import Completed, Created, Loop, Running
 from loopwright.loop.outside import InvalidField
-from loopwright.loop.projection import task_line
 from loopwright.loop.restore import restored_loop, tasks_in
 from loopwright.loop.store import LoopStore, read_head, refuse_the_future
 from loopwright.stages.context import Context, loops_of
@@ -121,7 +120,7 @@ def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
         loop = log.replay(store.paths(loop_id).events).state
     except (OSError, InvalidField) as problem:
         return [f"{shown(path.name)} is unreadable: {problem}"]
-    if loop is not None and [task_line(task) for task in listed] != [task_line(task) for task in loop.tasks]:
+    if loop is not None and listed != loop.tasks:
         return [f"{shown(path.name)} does not list the tasks of the loop"]
     return []
 

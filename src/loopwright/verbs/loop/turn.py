@@ -197,7 +197,7 @@ def _no_open_turn(context: Context, loop: Loop) -> LoopRefused:
     """Why no turn is open, which folders of earlier turns are kept, and the next command."""
     name, turn, driven = loop.loop_id, loop.open_turn, has_worker(context, loop.loop_id)
     if not isinstance(loop.phase, Running):
-        why = f"the loop is {status_of(loop.phase)}"
+        why = f"the loop is {status_of(loop)}"
         hints = way_on(loop, has_worker=driven)
         hint = hints[0] if hints else f"`loopwright loop show {name}` shows the loop"
         hint = hint if "`" in hint or not hints else f"`{hint}`"

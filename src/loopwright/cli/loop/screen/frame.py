@@ -13,8 +13,15 @@ from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import status_of
-from loopwright.loop.sentences import beside_the_work, hold_text, task_text, validation_text
-from loopwright.loop.task_standing import TaskStanding, done_tasks, percent_done, standing_of, worked_on_tasks
+from loopwright.loop.sentences import accepted_text, beside_the_work, hold_text, task_text, validation_text
+from loopwright.loop.task_standing import (
+    TaskStanding,
+    awaits_its_build,
+    done_tasks,
+    percent_done,
+    standing_of,
+    worked_on_tasks,
+)
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
@@ -24,6 +31,7 @@ _TASK_COLORS = {
     TaskStanding.IN_PROGRESS: "cyan",
     TaskStanding.UNTESTED: "cyan",
     TaskStanding.TESTS_FAIL: "red",
+    TaskStanding.UNPROVEN: "yellow",
     TaskStanding.DONE: "green",
     TaskStanding.FAILED: "red",
 }
@@ -113,7 +121,7 @@ def shares(sections: list[FrameSection], room: int) -> list[int]:
 
 def _head(seen: Seen, columns: int) -> list[Row]:
     loop = seen.loop
-    status = status_of(loop.phase)
+    status = status_of(loop)
     overall = percent_done(loop)
     cells = _BAR if columns >= _WIDE else _BAR // 2
     full = round(cells * overall / 100)
@@ -134,7 +142,7 @@ def _driver(seen: Seen) -> Row:
     if seen.has_worker:
         process = f"process {worker.pid} on {one_line(worker.host)}" if worker is not None else "a process that starts"
         return (Span(translate(f"driven by {process}"), "dim"),)
-    needs_worker = status_of(seen.loop.phase) == "running"
+    needs_worker = status_of(seen.loop) == "running"
     return (Span(message("no worker"), "bold red" if needs_worker else "dim"),)
 
 
@@ -147,8 +155,17 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
             notes = [(f"{since} {hold}", "yellow") for since, hold in held]
         case Failed(reason=reason):
             notes = [(message("failed: {reason}", reason=translate(reason)), "red")]
+        case Completed() if awaits_its_build(seen.loop):
+            notes = [
+                (
+                    message("all tasks are worked on; the build of {workflow} decides", workflow=seen.loop.workflow),
+                    "yellow",
+                )
+            ]
         case Completed(forced=None):
             notes = [(message("completed"), "green")]
+        case Completed(accepted_by=str(by), at=at, forced=forced):
+            notes = [(accepted_text(by, at, forced or "", catalogue()), "green")]
         case Completed(forced=forced):
             notes = [(message("closed as done by a person: {forced}", forced=forced), "green")]
         case Created() | Running():
@@ -156,7 +173,7 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     rows: list[Row] = []
     for text, style in notes:
         rows += [(Span(line, style),) for line in wrapped(text, columns)[:3]]
-    if not (seen.has_worker and status_of(seen.loop.phase) == "running"):
+    if not (seen.has_worker and status_of(seen.loop) == "running"):
         for hint in way_on(seen.loop, has_worker=seen.has_worker):
             rows += [(Span(f"  {line}", "bold"),) for line in wrapped(f"→ {translate(hint)}", columns - 2)[:3]]
     return rows

@@ -9,7 +9,7 @@ if (process.env[FOLDER]) {
     } else {
       watchModules();
       addVitestReporter();
-      require('./loopwright_state.cjs'); // now, before the product runs
+      require('./loopwright_session.cjs'); // now, before the product runs
     }
   } catch {
     // The user's program goes on without a report.

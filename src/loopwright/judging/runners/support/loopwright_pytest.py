@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from loopwright_session import Session, is_selected, open_session
-from loopwright_state import watch
+from loopwright_state import UNKNOWN, watch
 
 _NO_TESTS = 5
 _SELECTED, _STATE = "loopwright_selected", "loopwright_state"
@@ -51,7 +51,7 @@ class _WorkerState:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        self._config.workeroutput[_STATE] = _CHANGED()
+        self._config.workeroutput[_STATE] = [UNKNOWN] if _CHANGED is None else _CHANGED()
 
 
 class _OldSelector:
@@ -124,8 +124,8 @@ class _Recorder:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """A worker of xdist ended."""
-        self._report.changed_elsewhere += getattr(node, "workeroutput", {}).get(_STATE) or []
+        """A worker of xdist ended. One that was killed can't tell what changed."""
+        self._report.changed_elsewhere += getattr(node, "workeroutput", {}).get(_STATE, [UNKNOWN])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:

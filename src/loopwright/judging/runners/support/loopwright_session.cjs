@@ -2,49 +2,83 @@
 // Runs inside the user's test programs and never fails there. The folder for the reports is removed from the environment
 // during a session: runners that a test starts are part of that test and report nothing.
 'use strict';
-const fs = require('fs');
-const path = require('path');
+const { closeSync, openSync, writeSync } = require('fs');
 const stateChanges = require('./loopwright_state.cjs');
+// The product may replace what writes the report. These functions use no others that it can replace.
+const { stringify } = JSON;
+const { ownKeys } = Reflect;
+const { isArray } = Array;
+const toText = String;
+const toNumber = Number;
+const variables = process.env;
 
 const FOLDER = 'LOOPWRIGHT_REPORTS';
 const LONGEST_TEXT = 20000;
 // The others run tests in processes or contexts of their own, whose state is not known.
-const RUNS_TESTS_HERE = new Set(['node', 'mocha']);
+const RUNS_TESTS_HERE = { __proto__: null, node: true, mocha: true };
 const COLOURS = new RegExp('\\u001b\\[[0-?]*[ -/]*[@-~]', 'g');
 
 class Session {
-  constructor(folder, runner, version, root) {
+  // `hasTests`: whether the session reports results, and not only the state of its process.
+  constructor(folder, runner, version, root, hasTests = true) {
     this.folder = folder;
     this.runner = runner;
-    this.path = path.join(folder, `${runner}-${process.pid}-${process.hrtime.bigint()}.ndjson`);
-    this.write({ kind: 'start', runner, version, root });
+    this.lostALine = false;
+    this.path = `${folder}/${runner}-${process.pid}-${process.hrtime.bigint()}.ndjson`;
+    this.write({ kind: 'start', runner, version, root, has_tests: hasTests });
   }
 
   add(test) {
-    const message = text(test.message).slice(0, LONGEST_TEXT);
-    const trace = text(test.trace).slice(-LONGEST_TEXT);
+    const message = text(test.message, (value) => value.slice(0, LONGEST_TEXT));
+    const trace = text(test.trace, (value) => value.slice(-LONGEST_TEXT));
     const { file, group, name, status } = test;
-    this.write({ kind: 'test', file: file || '', group, name, status, ms: Number(test.ms) || 0, message, trace });
+    this.write({ kind: 'test', file: file || '', group, name, status, ms: toNumber(test.ms) || 0, message, trace });
   }
 
   end(early) {
-    const changed = RUNS_TESTS_HERE.has(this.runner) ? stateChanges() : null;
-    if (changed !== null) this.write({ kind: 'state', changed });
+    if (RUNS_TESTS_HERE[this.runner]) this.write({ kind: 'state', changed: stateChanges() });
     this.write({ kind: 'end', early });
-    process.env[FOLDER] = this.folder;
+    variables[FOLDER] = this.folder;
   }
 
+  // A report that lost a line has no end line, and the reader notices that.
   write(line) {
+    if (this.lostALine) return;
     try {
-      fs.appendFileSync(this.path, JSON.stringify(line) + '\n', { mode: 0o600 });
+      const file = openSync(this.path, 'a', 0o600);
+      try {
+        writeSync(file, `${encoded(line)}\n`);
+      } finally {
+        closeSync(file);
+      }
     } catch {
-      // Then the end line is missing as well, and the reader notices that.
+      this.lostALine = true;
     }
   }
 }
 
-function text(value) {
-  return value === undefined || value === null ? '' : String(value).replace(COLOURS, '');
+// JSON of texts, numbers, lists and plain objects. The product's `toJSON` is asked for objects only.
+function encoded(value) {
+  if (typeof value === 'number' || typeof value === 'boolean') return stringify(value);
+  if (typeof value !== 'object' || value === null) return stringify(toText(value));
+  const isList = isArray(value);
+  let parts = '';
+  const keys = ownKeys(value);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index];
+    if (isList && key === 'length') continue;
+    parts += `${parts && ','}${isList ? '' : `${stringify(key)}:`}${encoded(value[key])}`;
+  }
+  return isList ? `[${parts}]` : `{${parts}}`;
+}
+
+// A text as it is shown. The product may break what makes it: a result never depends on its text.
+function text(value, part = (whole) => whole) {
+  try {
+    return value === undefined || value === null ? '' : part(toText(value).replace(COLOURS, ''));
+  } catch {
+    return '';
+  }
 }
 
 // The message and the trace of whatever was thrown.
@@ -56,18 +90,20 @@ function thrown(error) {
 
 // A session, if reports are requested and this process is not part of another session's test.
 function openSession(runner, version, root) {
-  const folder = process.env[FOLDER];
+  const folder = variables[FOLDER];
   if (!folder) return null;
   // The processes of test files report their state.
-  if (!process.execArgv.includes('--test')) delete process.env[FOLDER];
+  if (!process.execArgv.includes('--test')) delete variables[FOLDER];
   return new Session(folder, runner, version, root);
 }
 
-// Reports the state of a process in which `node --test` runs a file, when it ends.
+// Reports the state of a process in which `node --test` runs a file, when it ends. A process that is killed, or hears
+// nothing of its end, leaves a report without its state.
 function reportStateAtExit() {
-  const folder = process.env[FOLDER];
-  delete process.env[FOLDER];
-  process.once('exit', () => new Session(folder, 'node', process.versions.node, process.cwd()).end(''));
+  const folder = variables[FOLDER];
+  delete variables[FOLDER];
+  const session = new Session(folder, 'node', process.versions.node, process.cwd(), false);
+  process.once('exit', () => session.end(''));
 }
 
 module.exports = { openSession, reportStateAtExit, thrown };

@@ -1,10 +1,16 @@
 // Lists what changed in the state of this process since this module was loaded: by such state tests measure.
 // Runs inside the user's test programs and never fails there. Only names are listed, never values.
 'use strict';
-// The product may replace what this module uses.
-const { getOwnPropertyDescriptor, getPrototypeOf, defineProperty, is, create } = Object;
+// The product may replace what this module uses. So what runs at the end uses functions that are bound here, which use no
+// others, and neither iterators nor methods; its objects and lists inherit nothing.
+const { getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, defineProperty, is, create } = Object;
 const { ownKeys, apply } = Reflect;
+const { slice } = String.prototype;
+const toText = String;
+const environment = process.env;
 
+// Stands for the state that a process could not tell. Readers of the report know it.
+const UNKNOWN = 'unknown';
 const MOST_NAMES = 200;
 const LONGEST_NAME = 120;
 const LANGUAGE = `Object Function Array String Number Boolean Symbol BigInt Math JSON Reflect Promise Proxy Date RegExp Map Set
@@ -14,8 +20,16 @@ const LANGUAGE = `Object Function Array String Number Boolean Symbol BigInt Math
 const LIBRARIES = ['assert', 'perf_hooks', 'timers', 'timers/promises', 'util', 'events', 'fs', 'os', 'path', 'url', 'module'];
 const ITERATORS = { Array: [], Map: new Map(), Set: new Set(), String: '' };
 // Node and test runners change these.
-const USUAL = new Set(['process.exitCode', 'process.argv', 'process.execArgv', 'process.title', 'process.domain', 'process.chdir']);
-const USUAL_VARIABLES = new Set(['LOOPWRIGHT_REPORTS']);
+const USUAL = {
+  __proto__: null,
+  'process.exitCode': true,
+  'process.argv': true,
+  'process.execArgv': true,
+  'process.title': true,
+  'process.domain': true,
+  'process.chdir': true,
+  'env:LOOPWRIGHT_REPORTS': true,
+};
 
 // Each object with its own properties. New properties of `isLanguage` objects count.
 function parts() {
@@ -24,10 +38,10 @@ function parts() {
   const add = (name, object, isLanguage) => {
     if ((typeof object !== 'object' && typeof object !== 'function') || object === null || known.has(object)) return;
     known.add(object);
-    const properties = new Map();
-    for (const key of ownKeys(object)) properties.set(key, getOwnPropertyDescriptor(object, key));
-    found.push({ name, object, isLanguage, properties, above: getPrototypeOf(object) });
-    const prototype = properties.get('prototype');
+    const properties = create(null);
+    for (const key of ownKeys(object)) properties[key] = described(object, key);
+    found.push({ name, object, isLanguage, keys: ownKeys(properties), properties, above: getPrototypeOf(object) });
+    const prototype = properties.prototype;
     if (prototype && isLanguage) add(`${name}.prototype`, prototype.value, true);
   };
   for (const name of LANGUAGE) add(name, globalThis[name], true);
@@ -52,9 +66,20 @@ function parts() {
   return found;
 }
 
+// A property, without what the product adds to all objects.
+function described(object, key) {
+  const found = getOwnPropertyDescriptor(object, key);
+  return found && setPrototypeOf(found, null);
+}
+
 // Values behind accessors of the global object that do not change when they are replaced.
 function replaceable() {
-  return [['globalThis.process', process], ['globalThis.performance', performance], ['globalThis.Buffer', Buffer]];
+  return {
+    __proto__: null,
+    'globalThis.process': process,
+    'globalThis.performance': performance,
+    'globalThis.Buffer': Buffer,
+  };
 }
 
 function isSame(part, key, before, now) {
@@ -63,7 +88,7 @@ function isSame(part, key, before, now) {
   if (!part.isLanguage && before.get && !now.get) return is(loaded(part.object, key, before, now), now.value);
   if (part.isLanguage || typeof before.value === 'function' || before.get) return false;
   // Modules and the process keep data of their own.
-  return part.name === 'process' && String(key)[0] === '_';
+  return part.name === 'process' && toText(key)[0] === '_';
 }
 
 // The value that node loads when a name is first used. Loading it may write the property again.
@@ -73,42 +98,68 @@ function loaded(object, key, before, now) {
   return value;
 }
 
-function* changedProperties(part) {
-  const { name, object, properties, above } = part;
-  if (getPrototypeOf(object) !== above) yield `${name}.__proto__`;
-  for (const [key, before] of properties) {
-    if (!isSame(part, key, before, getOwnPropertyDescriptor(object, key))) yield `${name}.${String(key)}`;
+function addChangedProperties(part, add) {
+  const { name, object, keys, properties, above } = part;
+  if (getPrototypeOf(object) !== above) add(`${name}.__proto__`);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index];
+    if (!isSame(part, key, properties[key], described(object, key))) add(`${name}.${toText(key)}`);
   }
-  for (const key of ownKeys(object)) {
+  const now = ownKeys(object);
+  for (let index = 0; index < now.length; index++) {
+    const key = now[index];
     // Elsewhere a new name matters if it hides another one.
-    if (!properties.has(key) && (part.isLanguage || (above !== null && key in above))) yield `${name}.${String(key)}`;
+    if (!properties[key] && (part.isLanguage || (above !== null && key in above))) add(`${name}.${toText(key)}`);
   }
 }
 
-// Notes the state now. The result lists what is different later; null if that can't be told.
+// Names in which two objects without parents differ.
+function addDifferences(before, now, prefix, add) {
+  const known = ownKeys(before);
+  for (let index = 0; index < known.length; index++) {
+    if (before[known[index]] !== now[known[index]]) add(prefix + known[index]);
+  }
+  const names = ownKeys(now);
+  for (let index = 0; index < names.length; index++) if (!(names[index] in before)) add(prefix + names[index]);
+}
+
+function copied(variables) {
+  const found = create(null);
+  const names = ownKeys(variables);
+  for (let index = 0; index < names.length; index++) found[names[index]] = variables[names[index]];
+  return found;
+}
+
+// Notes the state now. The result lists what is different later. What can't be told is named as well: it may be what the
+// product wants to hide.
 function watch() {
   let before, globals, variables;
   try {
     before = parts();
     globals = replaceable();
-    variables = Object.assign(create(null), process.env);
+    variables = copied(environment);
   } catch {
-    return () => null;
+    return () => [UNKNOWN];
   }
   return () => {
-    try {
-      const names = new Set();
-      for (const part of before) for (const name of changedProperties(part)) names.add(name);
-      for (const [name, value] of replaceable()) if (value !== globals.find(([one]) => one === name)[1]) names.add(name);
-      const now = Object.assign(create(null), process.env);
-      for (const name of [...ownKeys(variables), ...ownKeys(now)]) {
-        if (variables[name] !== now[name] && !USUAL_VARIABLES.has(name)) names.add(`env:${name}`);
+    const listed = setPrototypeOf([], null);
+    const known = create(null);
+    const add = (name) => {
+      if (USUAL[name] || known[name] || listed.length >= MOST_NAMES) return;
+      known[name] = true;
+      listed[listed.length] = apply(slice, name, [0, LONGEST_NAME]);
+    };
+    const attempt = (compare) => {
+      try {
+        compare();
+      } catch {
+        add(UNKNOWN);
       }
-      const listed = [...names].filter((name) => !USUAL.has(name)).map((name) => name.slice(0, LONGEST_NAME));
-      return listed.sort().slice(0, MOST_NAMES);
-    } catch {
-      return null;
-    }
+    };
+    for (let index = 0; index < before.length; index++) attempt(() => addChangedProperties(before[index], add));
+    attempt(() => addDifferences(globals, replaceable(), '', add));
+    attempt(() => addDifferences(variables, copied(environment), 'env:', add));
+    return listed;
   };
 }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 import sys
-import time
-import traceback
 from collections.abc import Callable
+from time import monotonic
+from traceback import format_exception, format_exception_only
 from typing import Any
 
 from loopwright_session import Session, is_selected, open_session
@@ -39,11 +39,7 @@ def watch(suite_module: Any) -> None:
 
     suite.__call__ = run
     # Now, because the test loader imports the project before a suite runs. In pytest no suite is a session.
-    changed = watch_state() if "_pytest" not in sys.modules else _unknown
-
-
-def _unknown() -> None:
-    """What changed is not known."""
+    changed = watch_state() if "_pytest" not in sys.modules else None
 
 
 def _leave_out(suite: Any, selected: list[str]) -> None:
@@ -91,11 +87,10 @@ class _Recorder:
         return restore
 
     def _start(self, test: Any) -> None:
-        self._running, self._outcome, self._began = test, None, time.monotonic()
+        self._running, self._outcome, self._began = test, None, monotonic()
 
     def _note(self, test: Any, status: str, err: Any = None, message: str = "") -> None:
-        trace = "".join(traceback.format_exception(*err)) if err else ""
-        last = traceback.format_exception_only(*err[:2])[-1].strip() if err else message
+        last, trace = _texts(err) if err else (message, "")
         if self._running is None:
             self._write(test, (status, last, trace))  # the set-up of a class or module: no test started
         elif self._outcome is None or self._outcome[0] != "failed":
@@ -110,9 +105,20 @@ class _Recorder:
         self._running = None
 
     def _write(self, test: Any, outcome: tuple[str, str, str]) -> None:
-        seconds = time.monotonic() - self._began if self._running is not None else 0.0
-        file, group, name = _parts(test)
-        self._session.add(file, group, name, outcome[0], seconds, outcome[1], outcome[2])
+        seconds = monotonic() - self._began if self._running is not None else 0.0
+        try:
+            file, group, name = _parts(test)
+            self._session.add(file, group, name, outcome[0], seconds, outcome[1], outcome[2])
+        except Exception:
+            self._session.lose()
+
+
+def _texts(error: Any) -> tuple[str, str]:
+    """The message and the trace of an exception. The product may break what makes them."""
+    try:
+        return format_exception_only(*error[:2])[-1].strip(), "".join(format_exception(*error))
+    except Exception:
+        return "", ""
 
 
 def _with_listener(method: Callable[..., Any], listener: Callable[..., None]) -> Callable[..., Any]:
@@ -120,7 +126,7 @@ def _with_listener(method: Callable[..., Any], listener: Callable[..., None]) ->
         try:
             listener(*args, **options)
         except Exception:
-            pass  # a result without a line is missing from the report; the user's run goes on
+            pass  # such a test has "ended without a result"; the user's run goes on
         return method(*args, **options)
 
     return call

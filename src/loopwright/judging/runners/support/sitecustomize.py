@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
 _SUITE = "unittest.suite"
 _PLUGIN = "loopwright_pytest"
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Own:
+    """Finds the recorders in this folder: the work may have a file of the same name, earlier on the path."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """The recorder; None for other modules."""
+        del target
+        is_own = path is None and name.startswith("loopwright_")
+        return _frozen_importlib_external.PathFinder.find_spec(name, [_HERE]) if is_own else None
 
 
 class _Watch:
@@ -55,6 +66,7 @@ def _record(module: Any) -> None:
 def _start() -> None:
     if not os.environ.get("LOOPWRIGHT_REPORTS"):
         return
+    sys.meta_path.insert(0, _Own())
     if os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
         # pytest then ignores the entry point of the plugin.
         named = os.environ.get("PYTEST_PLUGINS", "")
@@ -68,8 +80,7 @@ def _start() -> None:
 
 def _load_hidden() -> None:
     """Load the next sitecustomize on the path, as Python would without this file."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    others = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    others = [entry for entry in sys.path if os.path.abspath(entry or ".") != _HERE]
     spec = _frozen_importlib_external.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         return

@@ -1,0 +1,1 @@
+"""The tests that a file defines, by its syntax tree: their bodies, and what the names in them mean."""

@@ -1,0 +1,39 @@
+"""The paths under which Go imports the packages of a project: reports name tests by them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from posixpath import dirname, relpath
+
+from loopwright.judging.syntax.go_source import SUFFIX
+
+_MODULE = re.compile(rb"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
+
+
+class GoPackages:
+    """Finds the package of a file by the `go.mod` above it."""
+
+    def __init__(self, read: Callable[[str], bytes | None]) -> None:
+        self._read = read
+        self._modules: dict[str, str | None] = {}
+
+    def package_of(self, path: str) -> str:
+        """The path of a Go file's package; empty for another file, or without a module."""
+        folder = above = dirname(path)
+        if not path.endswith(SUFFIX):
+            return ""
+        while True:
+            module = self._module_in(above)
+            if module is not None:
+                inside = relpath(folder or ".", above or ".")
+                return module if inside == "." else f"{module}/{inside}"
+            if not above:
+                return ""
+            above = dirname(above)
+
+    def _module_in(self, folder: str) -> str | None:
+        if folder not in self._modules:
+            found = _MODULE.search(self._read(f"{folder}/go.mod" if folder else "go.mod") or b"")
+            self._modules[folder] = found[1].decode("utf-8", "replace") if found is not None else None
+        return self._modules[folder]
