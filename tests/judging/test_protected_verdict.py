@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.judging.changed_tests import with_missing_tests
-from loopwright.judging.protected_verdict import ProtectedFiles, judge_with_protected, needs_changed_tests
+from loopwright.judging.protected_verdict import ProtectedFiles, added_tests, judge_with_protected, with_changed_tests
 from loopwright.judging.verdict import CommandResults, Problem, TreeResult
 
 P, F, S = "passed", "failed", "skipped"
@@ -112,4 +112,26 @@ def test_tests_that_changes_skip_are_named():
 )
 def test_an_added_test_needs_a_run_on_the_source_of_the_base(test, without, is_needed):
     whole = TreeResult(exited_with_0=True, tests={test: P})
-    assert needs_changed_tests(CommandResults(base=BASE, work=BASE), whole, CHANGED.tests, without) is is_needed
+    added = added_tests(CommandResults(base=BASE, work=BASE), whole, CHANGED.tests, without)
+    assert added == ((test,) if is_needed else ())
+
+
+@pytest.mark.parametrize(
+    ("whole", "runs", "added"),
+    [
+        (tree(a=P), [], None),
+        (tree(a=P, b=F), [], None),
+        # Only a failure must repeat.
+        (tree(a=P, b=P), [P], P),
+        (tree(a=P, b=P), [F, F, F], F),
+        (tree(a=P, b=P), [F, F, P], P),
+    ],
+)
+def test_an_added_test_fails_on_the_base_if_it_fails_in_each_of_three_runs(whole, runs, added):
+    left = [{"C": tree(a=P, b=status), "D": tree()} for status in runs]
+    results = {"C": CommandResults(base=tree(a=P), work=tree(a=P)), "D": CommandResults(base=tree(), work=tree())}
+    found = with_changed_tests(results, {"C": whole, "D": tree()}, CHANGED.tests, lambda: left.pop(0))
+    on_base = found["C"].changed_on_base
+    assert (on_base and on_base.tests["t.py::b"]) == added
+    assert found["D"].changed_on_base is None
+    assert left == []

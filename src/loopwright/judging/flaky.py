@@ -17,6 +17,7 @@ from loopwright.judging.verdict import (
     CommandVerdict,
     Problem,
     TreeResult,
+    file_of,
 )
 from loopwright.wording.catalogue import few
 
@@ -50,11 +51,11 @@ def flaky_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
 def unstable_tests(runs: Iterable[TreeResult]) -> frozenset[str]:
     """The tests that a run on the base lacks, although it has other tests of the same file."""
     ended = [run.tests for run in runs if run.ended]
-    files = [{_file_of(test) for test in tests} for tests in ended]
+    files = [{file_of(test) for test in tests} for tests in ended]
     return frozenset(
         test
         for test in frozenset[str]().union(*ended)
-        if any(_file_of(test) in known and test not in tests for known, tests in zip(files, ended, strict=True))
+        if any(file_of(test) in known and test not in tests for known, tests in zip(files, ended, strict=True))
     )
 
 
@@ -111,7 +112,3 @@ def flaky_sentence(tests: Iterable[str]) -> str:
     """Names the flaky tests; empty without any."""
     names = few(tuple(test or "the test command" for test in tests))
     return f"flaky: {names} (both results on the base)" if names else ""
-
-
-def _file_of(test: str) -> str:
-    return test.partition("::")[0]

@@ -7,15 +7,24 @@ removed by them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.judging.flaky import REPEATS
 from loopwright.judging.project_files import CODE_KINDS
 from loopwright.judging.same_tests import new_name
 from loopwright.judging.scope import kind_of
-from loopwright.judging.verdict import FAILED, PASSED, CommandResults, CommandVerdict, TreeResult, judge_command
+from loopwright.judging.verdict import (
+    FAILED,
+    PASSED,
+    CommandResults,
+    CommandVerdict,
+    TreeResult,
+    best_of,
+    judge_command,
+)
 
 _RAN = (PASSED, FAILED)
 
@@ -97,12 +106,38 @@ def _now(test: str, whole: TreeResult, files: ProtectedFiles) -> str:
     return name if name in whole.tests else test
 
 
-def needs_changed_tests(
+def with_changed_tests(
+    results: Mapping[str, CommandResults],
+    whole: Mapping[str, TreeResult],
+    files: frozenset[str],
+    run: Callable[[], Mapping[str, TreeResult]],
+    *,
+    is_signed: bool = False,
+) -> dict[str, CommandResults]:
+    """The results of commands with runs of the changed tests on the source of the base, if a test is new by name.
+
+    A test that fails there must do so in each of three runs. `run` runs all commands. If the changes are signed, no
+    run is without them.
+    """
+    new = {
+        name: added_tests(result, whole[name], files, None if is_signed else result.new_on_work)
+        for name, result in results.items()
+    }
+    if not any(new.values()):
+        return dict(results)
+    first = run()
+    fails = any(first[name].is_failing(test) for name, tests in new.items() for test in tests)
+    again = [run() for _ in range(REPEATS)] if fails else []
+    on_base = {name: best_of(first[name], (more[name] for more in again)) for name, tests in new.items() if tests}
+    return {name: replace(result, changed_on_base=on_base.get(name)) for name, result in results.items()}
+
+
+def added_tests(
     results: CommandResults, whole: TreeResult, files: frozenset[str], without: TreeResult | None
-) -> bool:
-    """Whether a run on the base with the changed tests can tell more: a test passes that the base does not have."""
+) -> tuple[str, ...]:
+    """The tests that pass, that the base does not have, and that changed tests may have added."""
     new = (test for test, status in whole.tests.items() if status == PASSED and test not in results.base.tests)
-    return any(is_in(test, files) or _may_be_added(test, without) for test in new)
+    return tuple(test for test in new if is_in(test, files) or _may_be_added(test, without))
 
 
 def _may_be_added(test: str, without: TreeResult | None) -> bool:

@@ -112,7 +112,8 @@ class CommandResults(msgspec.Struct, frozen=True, kw_only=True):
         return any(tree.tests.get(test) == PASSED for tree in trees)
 
 
-def _file_of(test: str) -> str:
+def file_of(test: str) -> str:
+    """The file or module of a test, by its id."""
     return test.partition("::")[0]
 
 
@@ -410,7 +411,7 @@ def _containers(test: str) -> Iterator[str]:
     unittest names a module that could not be loaded, from the folder where its search began.
     """
     yield from (test[: found.start()] for found in _SEPARATOR.finditer(test))
-    path = _file_of(test)
+    path = file_of(test)
     if "::" in test and path.endswith(".py"):
         module = path.removesuffix(".py").replace("/", ".")
         dots = [place for place, letter in enumerate(module) if letter == "."]

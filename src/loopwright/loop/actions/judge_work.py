@@ -12,7 +12,7 @@ from loopwright.judging.flaky import REPEATS, doubtful_on_base, needs_another_ru
 from loopwright.judging.process_state import confirmed
 from loopwright.judging.project_scope import PlanScope
 from loopwright.judging.proof_sentences import ControlledProof
-from loopwright.judging.protected_verdict import is_in, judge_with_protected, needs_changed_tests
+from loopwright.judging.protected_verdict import is_in, judge_with_protected, with_changed_tests
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name, with_new_names
 from loopwright.judging.verdict import (
@@ -300,9 +300,11 @@ class _Runs:
     def with_changed_tests(self, results: CommandResults, whole: TreeResult) -> CommandResults:
         """The results with a run of the changed tests on the source of the base, if such a test is new by name."""
         tree, files = self.split.base_with_changed_tests, frozenset(file.path for file in self.split.test_files)
-        if tree is None or not needs_changed_tests(results, whole, files, results.new_on_work):
+        if tree is None:
             return results
-        return replace(results, changed_on_base=self.on(tree, CHANGED_TESTS).tree_result)
+        return with_changed_tests(
+            {COMMAND: results}, {COMMAND: whole}, files, lambda: {COMMAND: self.on(tree, CHANGED_TESTS).tree_result}
+        )[COMMAND]
 
     def _side_by_side(self, first: Callable[[], TestRun], *others: Callable[[], TestRun]) -> tuple[TestRun, ...]:
         """The runs, two at a time if a core is free. The first must not fail because of another run."""

@@ -12,14 +12,13 @@ from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.flaky import REPEATS, without
 from loopwright.judging.process_state import confirmed
 from loopwright.judging.proof_sentences import Ignored
-from loopwright.judging.protected_verdict import needs_changed_tests
+from loopwright.judging.protected_verdict import with_changed_tests
 from loopwright.judging.reports.model import LineMarks, TestResult
 from loopwright.judging.runners.table import FALLBACKS
 from loopwright.judging.same_tests import old_name
 from loopwright.judging.verdict import (
     CommandResults,
     TreeResult,
-    best_of,
     doubtful_tests,
     failing_each_time,
     names_a_file,
@@ -306,21 +305,16 @@ class CheckJudging:
     ) -> dict[str, CommandResults]:
         """The results with runs of the changed tests on the source of the base, if such a test is new by name."""
         tree, files = split.base_with_changed_tests, frozenset(file.path for file in split.test_files)
-        whole = by_check(finished, results)
-        needed = {
-            name
-            for name, result in results.items()
-            if needs_changed_tests(result, whole[name], files, None if split.signed else result.new_on_work)
-        }
-        if tree is None or not needed:
+        if tree is None:
             return results
-        runs = [by_check(on(tree, CHANGED_TESTS, self._hidden), results) for _ in range(1 + REPEATS)]
-        return {
-            name: replace(result, changed_on_base=best_of(runs[0][name], (run[name] for run in runs[1:])))
-            if name in needed
-            else result
-            for name, result in results.items()
-        }
+        whole = by_check(finished, results)
+        return with_changed_tests(
+            results,
+            whole,
+            files,
+            lambda: by_check(on(tree, CHANGED_TESTS, self._hidden), results),
+            is_signed=bool(split.signed),
+        )
 
     def _base(self) -> ControlBase | None:
         tree, context = self._loop.tree, self._context
