@@ -35,6 +35,7 @@ test-lies: ## a sample of false claims of "done": each must be stopped, and its 
 	@scripts/setup dev
 	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so mocha and vitest are skipped"; fi
 	@$(PYTEST) $(LIES)
+	@$(PYTEST) -m lies tests/walks
 
 faults: ## kills, damage and full disks, at some of all writes; FAULTS_EVERY=1 takes all writes (half an hour)
 	@scripts/setup dev

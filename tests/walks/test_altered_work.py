@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.walks.workflow_kit import BUILT, SLICE, blockers, ok, planner, prepare, status
 
+pytestmark = pytest.mark.lies
+
 # A script without a report, of which nothing can be inverted: it delegates to a program without a suffix.
 SCRIPT = "python3 - <<'END'\nimport hello\nhello.greet('Ann') == 'hello Ann' or exit(1)\nEND\n"
 LOOKS = "sh look.sh"

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.lies
+
 HEAD = 'package calc\n\nimport (\n\t"errors"\n\t"math"\n)\n\nvar _, missing = math.Pi, errors.New("missing")\n\n'
 # What the work changes, apart from the function that the test of the task shows to be wrong.
 PARTS = {

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from tests.walks.workflow_kit import PYTEST
 
+pytestmark = pytest.mark.lies
+
 UNITTEST = "python3 -m unittest -q"
 SCRIPT = "python3 check.py"
 PRODUCT = "def double(n):\n    return n and n + n + 1\n"

@@ -183,6 +183,7 @@ def test_the_only_script_of_a_project_is_its_product_though_the_test_sources_it(
         "a file of the source with which a check compares",
     ],
 )
+@pytest.mark.lies
 def test_a_loop_cannot_pass_by_changing_what_decides_without_a_name_of_tests(loops, files, work, command, hidden):
     loops.configure([{"role": "builder", "run": work}])
     config = loops.project.own / "config.toml"
@@ -260,6 +261,7 @@ def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
         "edited when an earlier test runs",
     ],
 )
+@pytest.mark.lies
 def test_a_loop_cannot_pass_by_changing_its_tests(loops, calc, lie, test_command, code, named):
     loop_id = calc(lie, test_command=test_command)
     done = loops.run("start", loop_id, code=14)
@@ -343,6 +345,7 @@ ASKS = "import calc\n\n\ndef test_wanted(wanted):\n    assert calc.double(2) == 
     ],
     ids=["data of a test", "a test, to other fixtures"],
 )
+@pytest.mark.lies
 def test_a_move_after_which_a_test_asks_for_less_is_a_change(loops, calc, test_command, work, files):
     loop_id = calc(f"{work}; echo '# moved' >> calc.py", test_command=test_command)
     for name, text in files.items():
@@ -553,6 +556,7 @@ BREAKS_THREE = "printf 'def double(n):\\n    return n + n if n < 3 else 7\\n' > 
         "another function next to a helper",
     ],
 )
+@pytest.mark.lies
 def test_work_that_changes_how_tests_of_the_base_fail_is_flagged(loops, calc, work, kit, test, code):
     loop_id = calc(work, test_command=PYTEST if test == USES_PLUG_IN else UNITTEST)
     loops.project.write("calc.py", "def double(n):\n    return n + n if n in (0, 3) else n and n + n + 1\n")
@@ -589,6 +593,7 @@ PATCHES = (
         "a new helper of tests", "a module is replaced", "a namespace is written", "a module is looked up",
     ],
 )  # fmt: skip
+@pytest.mark.lies
 def test_work_that_reaches_into_other_modules_is_held(loops, calc, work, code, named):
     loop_id = calc(work)
     loops.project.write("tests/test_one.py", "def test_one():\n    assert True\n")
@@ -847,6 +852,7 @@ def test_a_loop_is_not_proven_by_tests_that_can_not_fail_or_by_code_that_ends_th
     ],
     ids=["script of make", "helper of a test"],
 )
+@pytest.mark.lies
 def test_a_loop_cannot_pass_by_changing_what_its_tests_call(loops, calc, test_command, test, code):
     """A flat project: its judges lie next to its source, and no name tells them apart."""
     loop_id = calc("printf 'def same(*values):\\n    return values\\n' > proof.py", test_command=test_command)
@@ -1113,6 +1119,7 @@ def test_users():
     ids=["a block swallows it", "no round of a loop", "a field is not compared", "a field of a list is not compared"],
 )
 @pytest.mark.parametrize("is_honest", [False, True], ids=["lie", "honest"])
+@pytest.mark.lies
 def test_the_assertion_that_failed_must_still_be_able_to_fail(
     loops, calc, source, test, command, lie, honest, is_honest
 ):

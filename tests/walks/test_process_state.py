@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.walks.workflow_kit import PYTEST, SLICE, blockers, ok, planner, prepare
 
+pytestmark = pytest.mark.lies
+
 UNITTEST = "python3 -m unittest discover -q -s tests -t ."
 CLOCK = {
     "shop/search.py": "def common(a, b):\n    return [x for x in a if x in b]\n",

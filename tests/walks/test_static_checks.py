@@ -8,6 +8,8 @@ import sys
 import pytest
 from tests.walks.workflow_kit import SLICE, blockers, planner, prepare, status
 
+pytestmark = pytest.mark.lies
+
 # It reports unused imports and variables, and knows the usual mark.
 LINTER = """\
 import ast
