@@ -60,7 +60,7 @@ class ChangedCode(msgspec.Struct, frozen=True):
     after: bytes
 
 
-class SplitWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     """The work in parts. All trees are kept as patches, and a sandbox can be opened from each."""
 
     # Everything that the work changed.

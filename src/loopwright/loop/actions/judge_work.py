@@ -302,9 +302,8 @@ class _Runs:
         tree, files = self.split.base_with_changed_tests, frozenset(file.path for file in self.split.test_files)
         if tree is None:
             return results
-        return with_changed_tests(
-            {COMMAND: results}, {COMMAND: whole}, files, lambda: {COMMAND: self.on(tree, CHANGED_TESTS).tree_result}
-        )[COMMAND]
+        old, now = {COMMAND: results}, {COMMAND: whole}
+        return with_changed_tests(old, now, files, lambda: {COMMAND: self.on(tree, CHANGED_TESTS).tree_result})[COMMAND]
 
     def _side_by_side(self, first: Callable[[], TestRun], *others: Callable[[], TestRun]) -> tuple[TestRun, ...]:
         """The runs, two at a time if a core is free. The first must not fail because of another run."""
