@@ -64,7 +64,7 @@ FOUND_BY_OUTSIDERS = (
         "compares without order, two names of an enumeration with one value."
     ),
     (
-        "What the test looks for is silenced, and not mended: a warning, an error that is caught, a type that is cast. Comments "
+        "What the test looks for is silenced, and not corrected: a warning, an error that is caught, a type that is cast. Comments "
         "are tried only for commands without a report."
     ),
     (
