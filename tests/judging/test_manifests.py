@@ -57,6 +57,17 @@ CASES = [
     ("Makefile", "a", "b", False),
     ("pyproject.toml", "[project]\nname='a'\n", "[project]\nname='a'\ndependencies=['b[x]>=1']\n", True),
     ("pyproject.toml", "[project]\nname='a'\n", "[project]\nname='a'\ndependencies=['pytest @ file:src/b']\n", False),
+    # The first dependency, also the other way round (below).
+    ("pyproject.toml", "[project]\ndependencies=[]\n", "[project]\ndependencies=['b']\n", True),
+    ("pyproject.toml", "[project.optional-dependencies]\n", "[project.optional-dependencies]\na=['b']\n", True),
+    ("pyproject.toml", "[dependency-groups]\ndev=[]\n", "[dependency-groups]\ndev=['b']\n", True),
+    ("pyproject.toml", "[tool.poetry.group]\n", "[tool.poetry.group.dev.dependencies]\nb='1'\n", True),
+    ("pyproject.toml", "[project]\ndependencies=[]\n", "[project]\ndependencies=['b @ file:c']\n", False),
+    ("package.json", '{"dependencies": {}}', '{"dependencies": {"a": "1"}}', True),
+    ("package.json", '{"dependencies": {}}', '{"dependencies": {"a": "file:a"}}', False),
+    ("package.json", '{"scripts": {}}', '{"scripts": {"test": "true"}}', False),
+    ("Cargo.toml", "[dependencies]\n", "[dependencies]\nb='1'\n", True),
+    ("setup.cfg", "[options]\ninstall_requires=\n", "[options]\ninstall_requires=b\n", True),
     ("pyproject.toml", "", "[dependency-groups]\ndev=['a==1', {include-group='x'}]\n", True),
     ("pyproject.toml", "", "[dependency-groups]\ndev=['pytest @ git+https://example.org/a']\n", False),
     ("pyproject.toml", "", "[tool.poetry.dependencies]\na={version='1', extras=['b']}\n", True),
@@ -98,6 +109,14 @@ def test_only_parts_that_steer_no_test_are_free(name, before, after, same):
 
 def _is_command(name: str) -> bool:
     return name == "runner"
+
+
+@pytest.mark.parametrize(("name", "before", "after"), [row[:3] for row in CASES if "depend" in row[1] and row[3]])
+def test_the_last_dependency_may_go_too(name, before, after):
+    def read():
+        return after.encode(), before.encode()
+
+    assert same_without_free_parts(name, read, lambda command: command == "runner")
 
 
 def test_a_manifest_that_is_no_text_is_not_free():

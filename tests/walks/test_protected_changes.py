@@ -388,3 +388,16 @@ def test_an_empty_patch_that_was_delivered_is_not_archived(project, built):
     ok(project, "sign", "greet", "--without-protected", "--note", "no")
     finish(project, work="true")
     assert "nothing_changed" in {one["code"] for one in refusal(project, "archive", "greet")["blockers"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "change"),
+    [
+        ("pyproject.toml", '[project]\nname = "x"\nversion = "1"\ndependencies = []\n', "s/\\[\\]/[\"attrs\"]/"),
+        ("package.json", '{"devDependencies": {}}\n', "s/{}/{\"mocha\": \"9.0.0\"}/"),
+    ],
+    ids=["pyproject", "package.json"],
+)  # fmt: skip
+def test_the_first_dependency_in_an_empty_list_needs_no_signature(project, built, name, text, change):
+    built(f"{BUILT}; sed -i '{change}' {name}", files=[(name, text)])
+    assert blockers(project, "review") == {}

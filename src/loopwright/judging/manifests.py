@@ -133,7 +133,7 @@ _MANIFESTS: dict[str, tuple[tuple[tuple[str, ...], ...], Callable[[str], _Tree]]
 
 
 def _without(document: _Tree, free: tuple[tuple[str, ...], ...], is_plain: IsCommand) -> dict[str, Any]:
-    """The document without the free keys. A table that has only free keys counts as absent."""
+    """The document without the free keys. A table that has only free keys, or nothing, counts as absent."""
     kept: dict[str, Any] = {}
     for key, value in document.items():
         below = tuple(rest[1:] for rest in free if rest[0] == key or (rest[0] == "*" and is_plain(key)))
@@ -142,7 +142,8 @@ def _without(document: _Tree, free: tuple[tuple[str, ...], ...], is_plain: IsCom
         if below and not deeper and ("@",) not in below:
             continue
         rest = _addresses(value) if ("@",) in below else _without(value, deeper, is_plain) if deeper else value
-        if rest or rest == value:
+        # An empty list of dependencies counts as absent, before the work and after it.
+        if rest or (rest == value and not below):
             kept[key] = rest
     return kept
 
