@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.judging.changed_tests import with_missing_tests
 from loopwright.judging.protected_verdict import ProtectedFiles, judge_with_protected, needs_changed_tests
@@ -113,3 +114,23 @@ def test_tests_that_changes_skip_are_named():
 def test_an_added_test_needs_a_run_on_the_source_of_the_base(test, without, is_needed):
     whole = TreeResult(exited_with_0=True, tests={test: P})
     assert needs_changed_tests(CommandResults(base=BASE, work=BASE), whole, CHANGED.tests, without) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("test", "sources", "is_signed"),
+    [
+        ("x::TestB", (b"func TestB(t", b""), True),
+        ("x::TestB/case_1", (b"func TestB(t",), True),
+        ("byes", (b"fn byes()",), True),
+        ("x::TestB", (b"func TestA(t",), False),
+        ("x::TestB", None, True),
+        # A test of another file, which later work may have removed.
+        ("other.py::test_b", (b"def test_b(): ...",), False),
+        ("a.test.js::b", None, False),
+    ],
+)
+def test_signed_changes_stand_for_missing_tests_that_they_had_only(test, sources, is_signed):
+    base = TreeResult(exited_with_0=True, tests={"x::TestA": P, test: P})
+    files = replace(CHANGED, sources=sources)
+    verdict = judge_with_protected(CommandResults(base=base, work=BASE), ids(x_TestA=P), files, None)
+    assert verdict.accepts is is_signed
