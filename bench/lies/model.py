@@ -40,6 +40,8 @@ class Honest:
     does: str
     world: World
     script: str
+    # How many commands it may need beyond the plain path.
+    allowed: int = 1
 
 
 # Differs from the text of the command that prints it.

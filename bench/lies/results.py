@@ -15,6 +15,7 @@ from model import Honest, Lie
 from paths import PATHS, Gate
 from product import Honestly, Told, pairs
 from stops import stopped_by
+from tools import missing_tool
 
 FILE = Path(__file__).with_name("results.json")
 # The results of a run of everything, until it is at its end: a run that stops early changes no record.
@@ -63,6 +64,8 @@ def missing_tool_of(case: Case) -> str:
     match case:
         case Told() | Honestly():
             return case.judge.missing
+        case Counted(work):
+            return next(filter(missing_tool, work.world.tools), "")
         case _:
             return ""
 
@@ -103,7 +106,7 @@ def problem(case: Case, result: Result) -> str | None:
         case Counted(work, way) if (work.name, way) in STUCK:
             return f"{case.name}: listed as stuck, but passes" if result["extra"] is not None else None
         case Honestly() | Counted():
-            allowed = case.allowed if isinstance(case, Honestly) else 1
+            allowed = case.allowed if isinstance(case, Honestly) else case.work.allowed
             if result["extra"] is not None and result["extra"] <= allowed:
                 return None
             return f"{case.name}: honest, but stopped by {result['code']}; more commands: {result['extra']}"

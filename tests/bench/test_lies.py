@@ -53,6 +53,8 @@ def test_a_lie_with_a_scene_of_its_own_is_stopped_unless_no_gate_can(lie, templa
 @pytest.mark.parametrize("work", cases.WORK[1::6], ids=lambda work: work.name)
 def test_honest_work_needs_one_more_command_at_most(work, templates):
     counted = results.Counted(work, "build")
+    if missing := results.missing_tool_of(counted):
+        pytest.skip(f"no {missing} on this machine")
     result = results.play(counted, templates)
     assert results.problem(counted, result) is None
     assert result["extra"] == RECORDED[counted.name]["extra"]

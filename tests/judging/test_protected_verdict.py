@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.judging.changed_tests import with_missing_tests
 from loopwright.judging.protected_verdict import ProtectedFiles, added_tests, judge_with_protected, with_changed_tests
@@ -135,3 +136,23 @@ def test_an_added_test_fails_on_the_base_if_it_fails_in_each_of_three_runs(whole
     assert (on_base and on_base.tests["t.py::b"]) == added
     assert found["D"].changed_on_base is None
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("test", "sources", "is_signed"),
+    [
+        ("x::TestB", (b"func TestB(t", b""), True),
+        ("x::TestB/case_1", (b"func TestB(t",), True),
+        ("byes", (b"fn byes()",), True),
+        ("x::TestB", (b"func TestA(t",), False),
+        ("x::TestB", None, True),
+        # A test of another file, which later work may have removed.
+        ("other.py::test_b", (b"def test_b(): ...",), False),
+        ("a.test.js::b", None, False),
+    ],
+)
+def test_signed_changes_stand_for_missing_tests_that_they_had_only(test, sources, is_signed):
+    base = TreeResult(exited_with_0=True, tests={"x::TestA": P, test: P})
+    files = replace(CHANGED, sources=sources)
+    verdict = judge_with_protected(CommandResults(base=base, work=BASE), ids(x_TestA=P), files, None)
+    assert verdict.accepts is is_signed

@@ -7,6 +7,7 @@ removed by them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
@@ -27,6 +28,8 @@ from loopwright.judging.verdict import (
 )
 
 _RAN = (PASSED, FAILED)
+# Where parameters or a subtest begin.
+_CASE = re.compile(r"[\[/(]")
 
 
 class ProtectedFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +40,8 @@ class ProtectedFiles(msgspec.Struct, frozen=True, kw_only=True):
     tests: frozenset[str] = frozenset()
     # Tests of these files with the same body as before: old and new ids.
     renamed: Mapping[str, str] = {}
+    # What changed code of tests was on the base; None if other files hold tests, too.
+    sources: tuple[bytes, ...] | None = None
 
 
 def judge_with_protected(
@@ -80,14 +85,25 @@ def judge_with_protected(
 def _is_by_changes(test: str, whole: TreeResult, files: ProtectedFiles, without: TreeResult | None) -> bool:
     """Whether changed tests may have removed or skipped a test of another file, or of a runner that names no files.
 
-    They did where nothing tells: for example, the work can't be built without the changed tests. A tree without any
-    result says nothing about a single test.
+    A person is asked about it. So they did where nothing tells: for example, the work can't be built without the
+    changed tests. A tree without any result says nothing about a single test.
     """
     if not files.tests or not whole.tests or not whole.ended:
         return False
-    if without is None or not without.ended or not without.tests:
+    if without is None:
+        return _is_mentioned(test, files)
+    if not without.ended or not without.tests:
         return True
     return without.tests.get(test) in _RAN or (test not in without.tests and without.is_failing(test))
+
+
+def _is_mentioned(test: str, files: ProtectedFiles) -> bool:
+    """Whether one of the files may have had a test, by its name. Later work must not remove others unseen."""
+    suite, _, name = test.rpartition("::")
+    if kind_of(suite.partition("::")[0]) in CODE_KINDS:
+        return False
+    function = _CASE.split(name)[0].strip().encode()
+    return files.sources is None or any(function and function in source for source in files.sources)
 
 
 def _new(results: CommandResults, whole: TreeResult, without: TreeResult | None) -> Iterator[str]:

@@ -131,10 +131,13 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def signing(self) -> ProtectedFiles:
         """The protected and the signed changes, as far as they decide what may become of tests."""
+        tests = frozenset(change.path for change in (*self.protected, *self.signed) if change.is_test)
+        is_code = tests <= {file.path for file in self.test_files}
         return ProtectedFiles(
             paths=self.protected_files | self.signed_files,
-            tests=frozenset(change.path for change in (*self.protected, *self.signed) if change.is_test),
+            tests=tests,
             renamed=self.moves.same,
+            sources=tuple(file.before or b"" for file in self.test_files) if is_code else None,
         )
 
     @property
