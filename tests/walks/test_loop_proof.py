@@ -37,6 +37,8 @@ WEAKENED = "sed -i 's/double(2), 4/double(2), 5/' test_double.py"
 CONFTEST = "echo 'collect_ignore = [\"test_double.py\"]' > conftest.py"
 REFACTORED = "echo 'UNUSED = 1' >> calc.py"
 UNASSERTED = "\n    def test_runs(self):\n        1 / (double(2) == 4)\n"
+DOCUMENTS = "the work changed only documents; 1 of 1 earlier test still passes"
+NO_BEHAVIOUR = "no behaviour was meant to change? read the diff, then accept"
 ALSO_TESTED = f"{FIXED}; sed 's/2), 4/1), 2/' test_double.py > test_more.py"
 WEAKENED_SCRIPT = "sed -i 's/== 4/> 4/' judges/double.py"
 REWRITES = (
@@ -246,7 +248,8 @@ def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
         (DELETED, SILENT, "changed_test_test_double.py", "test_double.py"),
         (WEAKENED, UNITTEST, "changed_test_test_double.py", "test_double.py"),
         (f"{FIXED}; {CONFTEST}", PYTEST, "protected_changes", "fail with them"),
-        (REFACTORED, UNITTEST, "unproven", "no test failed before it and passes now"),
+        (REFACTORED, UNITTEST, "unproven", f"2 of 2 earlier tests still pass; {NO_BEHAVIOUR}"),
+        ("echo '# Doubles' > README.md", f"{UNITTEST} test_zero", "unproven", f"{DOCUMENTS}; {NO_BEHAVIOUR}"),
         (WEAKENED_SCRIPT, MAKE, "protected_changes", "judges/double.py"),
         # By chance it also rewrites the changed expectation.
         (REWRITES, MAKE, "flagged|vacuous_tests", "changed files of the project while they ran: judges/double.py"),
@@ -257,6 +260,7 @@ def test_a_loop_that_broke_or_proved_something_else_fails(loops, calc, work):
         "weakened",
         "fixed with a plug-in",
         "nothing proves it",
+        "documents only",
         "a script that make calls",
         "edited when an earlier test runs",
     ],

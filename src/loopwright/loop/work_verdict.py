@@ -19,6 +19,7 @@ from loopwright.loop.model import Tree
 from loopwright.loop.proof import CHANGED_TEST, PROTECTED_CHANGES, Doubt, LeftOut, WholeWork
 from loopwright.loop.split_work import SplitWork
 from loopwright.loop.test_runs import COMMAND, SUITE, TestRun
+from loopwright.loop.unproven_work import if_nothing_should_change
 from loopwright.runner.checks import NEEDS_NETWORK
 from loopwright.wording.catalogue import few
 
@@ -234,7 +235,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def _why_unproven(self) -> str:
         if idle := few(self.verdict.idle):
             return f"the work broke no test, but its new tests pass without the work, too, and prove nothing: {idle}"
-        return "the work broke no test, but no test failed before it and passes now"
+        why = "the work broke no test, but no test failed before it and passes now"
+        return "; ".join(filter(None, (why, if_nothing_should_change(self.split, self.verdict))))
 
     @property
     def changed_test_lines(self) -> dict[str, str]:
