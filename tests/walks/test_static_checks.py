@@ -86,7 +86,7 @@ def test_a_build_is_proven_by_a_linter_that_no_comment_silences(project, command
     blocker = blockers(project, "review")["vacuous_check_C"]["message"]
     if work == SILENT:
         assert "only with comments that the work added" in blocker
-        assert "see the run greet-altered-text" in blocker
+        assert "loopwright verify greet-altered-text" in blocker
     project.run("sign", "greet", "C", "--note", "the name is needed")
     assert blockers(project, "review") == {}
 

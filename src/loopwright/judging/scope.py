@@ -46,7 +46,7 @@ _PRODUCT_KINDS = frozenset(
 )  # fmt: skip
 _SETTINGS_KINDS = frozenset([".ini", ".cfg", ".toml"])
 # Kinds of settings and targets that tools search for, in folders of source, too. Templates and data have other kinds.
-_STEERING_KINDS = _SETTINGS_KINDS | {
+STEERING_KINDS = _SETTINGS_KINDS | {
     ".conf", ".opts", ".props", ".targets", ".runsettings", ".csproj", ".fsproj", ".vbproj", ".sln", ".slnx",
     ".gemspec", ".podspec", ".rake", ".mod", ".sum", ".work", ".pbxproj", ".xcconfig", ".xctestplan", ".cabal",
     ".properties",
@@ -310,7 +310,7 @@ def _is_test_kind(path: str, base: BaseFacts) -> bool:
 def _is_product(change: FileChange, base: BaseFacts) -> bool:
     """Whether a file is of a kind that holds a product. A tool may look for a new file of another kind."""
     kind = kind_of(change.path)
-    if kind in _NO_PRODUCT_KINDS or kind in _STEERING_KINDS:
+    if kind in _NO_PRODUCT_KINDS or kind in STEERING_KINDS:
         return False
     if not kind:
         # A name without an ending is what tools look for (Makefile). A program of the base is a part of the product.

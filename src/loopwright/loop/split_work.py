@@ -20,7 +20,7 @@ from loopwright.judging.flags import Flag, flags, flags_in_test
 from loopwright.judging.project_files import CODE_KINDS, SHELL_KINDS
 from loopwright.judging.project_scope import NO_PLAN, BaseFiles, PlanScope, judging_commands, scope_of_project
 from loopwright.judging.protected_verdict import ProtectedFiles
-from loopwright.judging.scope import BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
+from loopwright.judging.scope import STEERING_KINDS, BaseFacts, FileChange, FilePart, TreeEntry, WorkScope, kind_of
 from loopwright.judging.verdict import CommandVerdict
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import make_folder, shown, write_durably
@@ -131,7 +131,12 @@ class SplitWork(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def signing(self) -> ProtectedFiles:
         """The protected and the signed changes, as far as they decide what may become of tests."""
-        tests = frozenset(change.path for change in (*self.protected, *self.signed) if change.is_test)
+        # Settings in a folder of tests may leave tests out, but have none.
+        tests = frozenset(
+            change.path
+            for change in (*self.protected, *self.signed)
+            if change.is_test and kind_of(change.path) not in STEERING_KINDS
+        )
         is_code = tests <= {file.path for file in self.test_files}
         return ProtectedFiles(
             paths=self.protected_files | self.signed_files,
