@@ -415,7 +415,9 @@ def test_a_new_test_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_pa
     loops.project.commit("no test fails")
     loops.run("start", loop_id, code=code)
     if code:
-        assert held(loops, loop_id)["code"] == "vacuous_tests"
+        hold = held(loops, loop_id)
+        assert hold["code"] == "vacuous_tests"
+        assert "run no function that the work changed: test_half.py::Tests::test_half" in str(hold)
 
 
 @pytest.mark.needs("node")

@@ -31,6 +31,8 @@ class ControlledProof(msgspec.Struct, frozen=True, kw_only=True):
     vacuous: tuple[str, ...] = ()
     # Tests in which nothing could be changed.
     unaltered: tuple[str, ...] = ()
+    # New tests that passed although each function that the work changed would have ended them.
+    unrun: tuple[str, ...] = ()
     # Why a command without a report can't fail; None if it can.
     ignores: Ignored | None = None
 
@@ -38,6 +40,7 @@ class ControlledProof(msgspec.Struct, frozen=True, kw_only=True):
         return ControlledProof(
             vacuous=tuple(dict.fromkeys((*self.vacuous, *other.vacuous))),
             unaltered=tuple(dict.fromkeys((*self.unaltered, *other.unaltered))),
+            unrun=tuple(dict.fromkeys((*self.unrun, *other.unrun))),
             ignores=self.ignores or other.ignores,
         )
 
@@ -72,6 +75,8 @@ def vacuous_proof_sentence(controlled: ControlledProof) -> str:
     if controlled.vacuous:
         names = few(controlled.vacuous)
         return f"tests that prove the work also pass when their own expectations are changed: {names}"
+    if names := few(controlled.unrun):
+        return f"the new tests that prove the work run no function that the work changed: {names}"
     if controlled.ignores is Ignored.FUNCTIONS:
         return "the test command also passes when the changed functions raise"
     return "the test command also passes when its own expectations are changed"

@@ -200,8 +200,10 @@ class AlteredRuns:
             return ControlOutcome.UNALTERED
         stopped = AlteredFiles(files, Alteration.STOPPED_AT_ENTRY)
         run = self._run(self._split.verified, _RAISING, stopped, before_s=before_s, only=self._split.new_tests)
-        passes = all(run.tree_result.tests.get(test) == PASSED for test in verdict.proving)
-        return ControlOutcome.PASSED if passes else ControlOutcome.UNALTERED
+        if not all(run.tree_result.tests.get(test) == PASSED for test in verdict.proving):
+            return ControlOutcome.UNALTERED
+        self.controlled |= ControlledProof(unrun=verdict.proving)
+        return ControlOutcome.PASSED
 
     def _outcome_on(
         self, tree: Tree, verdict: CommandVerdict, verified: TestRun, seen: InvertedRun | None
