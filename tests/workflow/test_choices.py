@@ -28,10 +28,12 @@ APPROVE = "approve greet --from build --to review"
         ("process_state_changed", ["loop diff greet", "build greet", "sign greet process-state"]),
         ("flagged", ["loop diff greet", "build greet", APPROVE]),
         ("unaltered_proof_REQ-1", ["loop diff greet", APPROVE]),
+        ("tests_unread", ["build greet", "loop diff greet", "sign greet project-tests"]),
+        ("base_not_judged_C", ["build greet", "loop diff greet", "sign greet C"]),
         ("nothing_changed", []),
     ],
 )
-def test_the_choices_begin_with_a_look(code, commands):
+def test_a_signature_comes_last(code, commands):
     blocker = with_choices(WORKFLOW, Blocker(code, "m", "the only command"))
     assert [choice.command.removeprefix("loopwright ") for choice in blocker.choices] == commands
     assert blocker.next == (blocker.choices[0].command if commands else "the only command")

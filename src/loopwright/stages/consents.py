@@ -20,13 +20,13 @@ from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.audit import audited, check_digest, requirement_digest, signed_digest
-from loopwright.workflow.build_gate import PROJECT_TESTS, as_if_signed, tests_digest
+from loopwright.workflow.build_gate import as_if_signed, tests_digest
 from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Transition, Workflow
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.store import SPECS_LOCK, Opened
 from loopwright.workflow.verdict import OWN_CHECKS
-from loopwright.workflow.verification import PROTECTED, WITHOUT_PROTECTED, Verification
+from loopwright.workflow.verification import PROJECT_TESTS, PROTECTED, WITHOUT_PROTECTED, Verification
 
 
 class ConsentReport(msgspec.Struct, frozen=True):

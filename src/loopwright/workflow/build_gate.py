@@ -18,7 +18,7 @@ from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.test_sentences import broken_sentence, changed_test_sentence, passes_when
-from loopwright.workflow.verification import PROCESS_STATE, RULES, Verification
+from loopwright.workflow.verification import PROCESS_STATE, PROJECT_TESTS, RULES, Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
 
@@ -218,10 +218,6 @@ def _list(value: Value | None) -> list[str]:
         return []
     listed = value if isinstance(value, list) else value.split(",")
     return [entry.strip() for entry in listed if entry.strip() and entry.strip().lower() not in ("none", "-")]
-
-
-# The name to sign for a person who accepts failing project tests.
-PROJECT_TESTS = "project-tests"
 
 
 def broken_tests(workflow: Workflow) -> Iterator[Blocker]:

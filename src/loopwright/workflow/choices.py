@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from loopwright.wording.choices import PersonChoice
 from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.model import Workflow
-from loopwright.workflow.verification import PROCESS_STATE
+from loopwright.workflow.verification import PROCESS_STATE, PROJECT_TESTS
 
 # More files make a command too long to read.
 _MOST_FILES = 3
@@ -49,6 +49,9 @@ def _about(workflow: Workflow, blocker: Blocker) -> Iterator[PersonChoice]:
             yield from (_look(slug, rest), _send_back(slug), _sign(slug, rest))
         case Family.VACUOUS_CHECK | Family.UNPROVEN_REQUIREMENT:
             yield from (_look(slug), _send_back(slug), _sign(slug, rest))
+        case Family.BASE_NOT_JUDGED | Family.TESTS_UNREAD:
+            again = PersonChoice(f"loopwright build {slug}", "judges the work again, after you corrected the command")
+            yield from (again, _look(slug), _sign(slug, rest or PROJECT_TESTS))
         case Family.PROCESS_STATE_CHANGED:
             yield from (_look(slug), _send_back(slug), _sign(slug, PROCESS_STATE))
         case Family.FLAGGED | Family.UNALTERED_PROOF:

@@ -14,6 +14,8 @@ PROTECTED = "protected"
 # What a person signs for state of the test process that only the work changes.
 PROCESS_STATE = "process-state"
 WITHOUT_PROTECTED = "without-protected"
+# What a person signs who accepts failing project tests.
+PROJECT_TESTS = "project-tests"
 
 
 def is_about_protected(what: str) -> bool:

@@ -107,8 +107,9 @@ def begin_build(
 
 def _builder(context: Context, slug: str, request: BuildRequest) -> str:
     """The agent that builds: the named agent, else the agent of the loop, else the default; an unknown is refused."""
-    loops = workflows_of(context).snapshot(slug).workflow.loops
-    named = request.agent or (loops_of(context).load(loops[-1]).agent if loops else "")
+    workflow = workflows_of(context).snapshot(slug).workflow
+    goes_on = isinstance(workflow.at, Building | Reviewing) and workflow.loops
+    named = request.agent or (loops_of(context).load(workflow.loops[-1]).agent if goes_on else "")
     agent = require_agent(context, Role.BUILDER, named, command=f"loopwright build {slug}")
     context.open_agent(agent)
     return agent
@@ -119,8 +120,10 @@ def _take_over(context: Context, opened: OpenedLoop, named: str, tell: Tell) -> 
     if not named:
         return
     agent = checked_text(context, "the agent", named)
-    if agent != opened.loop.agent or open_tasks_for(opened.loop, agent):
-        tell(f"{agent} takes over the build")
+    if agent == opened.loop.agent and not open_tasks_for(opened.loop, agent):
+        return
+    require_person(context.environment, "build --agent")
+    tell(f"{agent} takes over the build")
     opened.apply(loop_events.AgentSet(agent=agent), actor())
 
 
