@@ -52,7 +52,7 @@ def test_a_session_in_the_checkout_takes_the_turns_of_a_build(project, agent):
         session(project, agent, model, "build greet yourself", mode="off")
     _, first, _, _, _, _, over, stands = map(str, results(model))
     assert json.loads(first)["task_id"] == "VS-1"
-    assert "is completed" in over, results(model)
+    assert "all tasks are worked on" in over, results(model)
     assert "1 of 1 checks passed" in stands
     assert blockers(project, "review") == {}
     (loop,) = ok(project, "loop", "list", "--json").json()["loops"]

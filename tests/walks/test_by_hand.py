@@ -104,7 +104,7 @@ def test_a_build_by_hand_is_judged_by_our_own_run(project, isolation):
     assert "handed in by " in ok(project, "loop", "logs", loop_id).stdout
     assert not Path(turn["folder"]).exists()
     over = refusal(project, "loop", "turn", "greet", "--wait")
-    assert "completed" in over["message"]
+    assert "all tasks are worked on" in over["message"]
 
 
 def test_unfinished_work_fails_and_sealed_files_are_protected(project):

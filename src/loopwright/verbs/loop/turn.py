@@ -31,7 +31,7 @@ from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import events as e
 from loopwright.loop.guidance import way_on
-from loopwright.loop.model import Loop, Running, Task
+from loopwright.loop.model import Completed, Loop, Running, Task
 from loopwright.loop.projection import status_of
 from loopwright.loop.sentences import hold_text
 from loopwright.sandbox import place
@@ -202,6 +202,8 @@ def _no_open_turn(context: Context, loop: Loop) -> LoopRefused:
         hint = hints[0] if hints else f"`loopwright loop show {name}` shows the loop"
         hint = hint if "`" in hint or not hints else f"`{hint}`"
         if loop.is_over and loop.workflow is not None:
+            # Whether the loop is completed is for the build to say, which may not have said it yet.
+            why = "all tasks are worked on" if isinstance(loop.phase, Completed) else why
             hint = f"`loopwright status {loop.workflow}` shows the result"
     elif not driven:
         why, hint = "no process drives the loop", f"`loopwright loop start {name} --detach` opens the next turn"
