@@ -120,7 +120,7 @@ def test_a_loop_names_a_renamed_test_and_a_person_accepts_it(project, tool, file
 OBSOLETE = f"{GO_GREETS}; sed -i '/^func Bye/d' hello.go; sed -i '/^func TestBye/,$d' hello_test.go"
 
 
-@pytest.mark.skipif(shutil.which("go") is None, reason="this machine has no go")
+@pytest.mark.needs("go")
 def test_one_signature_accepts_an_obsolete_function_of_go_that_was_deleted_with_its_test(project):
     slices = [{**SLICE, "checks": [{"id": "C", "command": "go test -run Greet ./..."}]}]
     config = settings("*.go", "go test ./...")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -25,7 +24,7 @@ PATH = "a/x_test.go"
 AROUND = (
     "package x\nfunc check(t *testing.T, n int) {{ if n < 0 {{ t.Error() }} }}\nfunc TestA(t *testing.T) {{ {} }}\n"
 )
-needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+needs_go = pytest.mark.needs("go")
 
 
 def probed(source: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import pytest
@@ -113,7 +112,7 @@ def test_a_file_that_is_no_go_stays():
     assert inverted.unaltered == {"TestA": "its file can't be parsed"}
 
 
-@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+@pytest.mark.needs("go")
 def test_code_that_reads_its_test_still_passes(tmp_path):
     (tmp_path / "go.mod").write_text("module x\n\ngo 1.19\n")
     test = b'package x\nimport "testing"\nfunc TestF(t *testing.T) { if F("a") != "b" { t.Fatal() } }\n'
@@ -127,7 +126,7 @@ def test_code_that_reads_its_test_still_passes(tmp_path):
         assert run.returncode == code, run.stdout + run.stderr
 
 
-@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+@pytest.mark.needs("go")
 def test_altered_tests_fail_unless_the_product_forges_their_result(tmp_path):
     (tmp_path / "go.mod").write_text("module x\n\ngo 1.19\n")
     (tmp_path / "x_test.go").write_bytes(invert("x_test.go", TESTS).source)
