@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from loopwright.judging.controls.model import ControlOutcome
-from loopwright.judging.verdict import CommandVerdict, TreeResult
+from loopwright.judging.verdict import CommandVerdict, Grade, TreeResult
 from loopwright.loop import silent_commands
 from loopwright.loop.inverted_tests import InvertedTests
 
@@ -31,6 +31,32 @@ def test_a_go_test_counts_if_it_ran(tmp_path, tests, expected):
     inverted.before_steps(SimpleNamespace(place=SimpleNamespace(repo=tmp_path)))
     assert "F() != 1 {" not in (tmp_path / "a_test.go").read_text()
     assert inverted.outcome("check", TreeResult(exited_with_0=False, tests=tests), verdict) is expected
+
+
+@pytest.mark.parametrize(
+    ("tests", "timed_out", "expected"),
+    [
+        ({"test_a.py::test_f": "failed"}, False, ControlOutcome.FAILED),
+        ({"test_a.py::test_f": "passed"}, False, ControlOutcome.PASSED),
+        # The file could not be loaded.
+        ({"test_a.py": "failed"}, False, ControlOutcome.FAILED),
+        # The runner crashed before the test, or has no report at all.
+        ({"test_a.py::test_g": "failed"}, False, ControlOutcome.UNALTERED),
+        ({}, False, ControlOutcome.UNALTERED),
+        ({}, True, ControlOutcome.FAILED),
+    ],
+)
+def test_a_test_without_a_result_did_not_fail(tmp_path, tests, timed_out, expected):
+    (tmp_path / "test_a.py").write_text("from a import f\n\ndef test_f():\n    assert f() == 1\n")
+    verdict = CommandVerdict(proving=("test_a.py::test_f",), grade=Grade.TESTS)
+    inverted = InvertedTests()
+    assert inverted.add("check", "python3 -m pytest", verdict, ("test_a.py",)) == "python3 -m pytest"
+    inverted.before_steps(SimpleNamespace(place=SimpleNamespace(repo=tmp_path)))
+    result = TreeResult(exited_with_0=False, ended=bool(tests), timed_out=timed_out, tests=tests)
+    assert inverted.outcome("check", result, verdict) is expected
+    assert inverted.controlled(verdict.proving).unaltered == (
+        verdict.proving if expected is ControlOutcome.UNALTERED else ()
+    )
 
 
 @pytest.mark.parametrize(("seconds", "runs", "untried"), [(60.0, 24, {}), (-1.0, 1, {"check": 11})])

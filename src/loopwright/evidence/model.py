@@ -91,6 +91,11 @@ class StepRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
         """Whether all commands of the step ended by themselves."""
         return bool(self.commands) and all(command.came_to_its_end for command in self.commands)
 
+    @property
+    def timed_out(self) -> bool:
+        """Whether a command of the step was ended because its time was over."""
+        return any(command.ending == "timed_out" for command in self.commands)
+
 
 class BaseRecord(_Record, frozen=True, kw_only=True):
     """What the sandbox started from."""

@@ -51,6 +51,8 @@ class TreeResult(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     exited_with_0: bool
     # Whether the command came to its own end, with a complete report if it has one.
     ended: bool = True
+    # Whether it was ended because its time was over.
+    timed_out: bool = False
     # The status of each test by its id; empty without a report. A file that could not be loaded is a failed test.
     tests: Mapping[str, str] = {}
     # What the tests changed in the state of their processes; None if that is not known.

@@ -32,7 +32,7 @@ from loopwright.judging.controls.time_limits import with_time_limit
 from loopwright.judging.proof_sentences import ControlledProof
 from loopwright.judging.reports.model import TestResult
 from loopwright.judging.syntax.javascript_source import SUFFIXES
-from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, TreeResult
+from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade, TreeResult
 from loopwright.kernel.relative_folder import relative_folder
 from loopwright.loop.altered_files import own_file
 from loopwright.loop.program_rounds import ProgramRounds
@@ -238,8 +238,9 @@ class InvertedTests(Observer):
         files = self._files.get(name)
         if files is None or (files and not self._inverted.keys() & set(files)):
             return ControlOutcome.UNALTERED
-        if files and verdict.proving and result.tests:
-            covered = [test for test in verdict.proving if self._covers(test)]
+        if files and verdict.proving and verdict.grade is not Grade.COMMAND:
+            # A test without a result did not fail: a changed file may break its runner, and so may the work.
+            covered = [test for test in verdict.proving if self._covers(test) and _tells_about(test, result)]
             if not self._is_near:
                 self._unaltered |= set(verdict.proving).difference(covered)
             if not covered or (_is_go(files) and not any(test in result.tests for test in covered)):
@@ -388,6 +389,11 @@ class InvertedTests(Observer):
         if file.endswith(".py"):
             return short in inverted.altered or example_id(file, name) in inverted.altered
         return short not in inverted.unaltered
+
+
+def _tells_about(test: str, result: TreeResult) -> bool:
+    """Whether a run shows what became of a test. A time-out counts as failing."""
+    return result.timed_out or result.has(test)
 
 
 def _is_go(files: tuple[str, ...]) -> bool:

@@ -35,6 +35,8 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     exited_with_0: bool
     # Whether the command came to its own end: it started, had time, and no signal ended it.
     ended: bool = True
+    # Whether it was ended because its time was over.
+    timed_out: bool = False
     # Empty without a report.
     results: tuple[TestResult, ...] = ()
     # Why the report can't be trusted.
@@ -93,8 +95,8 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         found = self.by_id
         tests = {name: result.status for name, result in found.items()}
         return TreeResult(
-            run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, tests=tests, state=self.state,
-            nameless=frozenset(name for name, result in found.items() if _misses_name(result)),
+            run_id=self.run_id, exited_with_0=self.exited_with_0, ended=ended, timed_out=self.timed_out, tests=tests,
+            state=self.state, nameless=frozenset(name for name, result in found.items() if _misses_name(result)),
         )  # fmt: skip
 
     @property
@@ -211,6 +213,7 @@ def result_of_step(evidence: Evidence, step_id: str) -> TreeResult:
         run_id=evidence.run_id,
         exited_with_0=step.outcome == "passed",
         ended=step.came_to_its_end and not step.gaps,
+        timed_out=step.timed_out,
         tests={test.id.text: test.status for test in step.tests},
         state=tuple(name.text for name in step.state) if step.state is not None else None,
     )

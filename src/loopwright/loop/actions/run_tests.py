@@ -153,6 +153,7 @@ def _test_run(evidence: Evidence, folder: Path, without: frozenset[str], reports
         run_id=evidence.run_id,
         exited_with_0=bool(steps) and all(step.outcome == "passed" for step in steps),
         ended=bool(steps) and all(step.came_to_its_end for step in steps),
+        timed_out=any(step.timed_out for step in steps),
         results=report.results,
         gaps=report.gaps,
         runners=report.runners,
