@@ -74,10 +74,15 @@ class InvertedTests(Observer):
         before_s: float = 0.0,
         probes: Probing = Probing.NONE,
         only_near: bool = False,
+        soft: frozenset[str] = frozenset(),
     ) -> None:
-        """Expectations change far first, and only slightly in a second run; with `only_near` only slightly."""
+        """Expectations change far first, and only slightly in a second run; with `only_near` only slightly.
+
+        `soft` are probed tests that go on after an assertion that fails: tests that fail on the base.
+        """
         self._inside = inside
         self.probes = probes
+        self._soft = soft
         self._is_near = only_near
         # The files with slightly changed expectations, for the second run; and the commands that are in it.
         self._near: dict[str, Inverted] = {}
@@ -327,7 +332,8 @@ class InvertedTests(Observer):
             in_go = self._probed_go(path, source, repo)
             if in_go is not None:
                 return in_go
-        probed = probe_python(path, source, salt=self._salt) if has_probes and path.endswith(".py") else None
+        can_probe = has_probes and path.endswith(".py")
+        probed = probe_python(path, source, salt=self._salt, soft=self._soft) if can_probe else None
         if probed is not None and probed.tests:
             self._probed[path] = probed.assertions
             probes = probes_name(self._salt)

@@ -111,7 +111,7 @@ def read(*records: str) -> Assertions:
 def test_the_assertion_that_failed_before_must_be_reached_and_able_to_fail(stop, work, is_dead):
     found = dead_proofs(read(stop), read(*work), [TEST], SPANS)
     assert bool(found) == is_dead
-    assert not is_dead or found == {TEST: "t.py:3:4"}
+    assert not is_dead or found == {TEST: ("t.py:3:4",)}
 
 
 @pytest.mark.parametrize(

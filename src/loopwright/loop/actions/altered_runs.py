@@ -151,7 +151,7 @@ class AlteredRuns:
         before, after, spans = Assertions(base.tests), Assertions(work.tests), seen.inverted.assertions
         assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
-        dead = {test: (place,) for test, place in dead_proofs(before, after, fixed, spans).items()}
+        dead = dead_proofs(before, after, fixed, spans)
         known = cut_short(before, after, with_known_names(tests, work.tests))
         return assertions | dead | dict.fromkeys((*passing, *known), (_WHOLE,))
 
@@ -293,7 +293,9 @@ class AlteredRuns:
         commands: tuple[TestCommand, ...] | None = None,
     ) -> InvertedRun | None:
         """Run these tests with changed expectations; None if none of them names its file."""
-        inverted, judges = InvertedTests(before_s=self._base_s, probes=probes), self._split.judges
+        failing = (test for test in tests if tree is None and self._base.tree_result.is_failing(test))
+        inverted = InvertedTests(before_s=self._base_s, probes=probes, soft=frozenset(failing))
+        judges = self._split.judges
         named = [
             inverted.add_tests(str(number), command.command, tests, judges, command.cwd)
             for number, command in enumerate(self._commands)
