@@ -349,7 +349,7 @@ class InvertedTests(Observer):
         return self._limited(path, invert(path, source, salt=self._salt, is_near=True))
 
     def _probed_javascript(self, path: str, source: bytes, *, is_near: bool) -> Inverted | None:
-        probed = probe_javascript(path, source, salt=self._salt, is_near=is_near)
+        probed = probe_javascript(path, source, salt=self._salt, is_near=is_near, soft=self._soft)
         if probed is None or not probed.altered:
             return None
         self._probed[path] = {}

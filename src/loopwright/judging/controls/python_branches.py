@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from loopwright.judging.controls.python_assertions import is_guard
 from loopwright.judging.syntax.python_source import Function, called_name
 
 _HANDLING = ("raises", "suppress")
@@ -49,6 +50,8 @@ class _Lines:
 
     def _add(self, statement: ast.stmt) -> None:
         match statement:
+            case ast.If(orelse=[]) if is_guard(statement):
+                return
             case ast.If(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):
                 self._add_branch([*body, *orelse])
             case ast.For(body=body, orelse=orelse) | ast.AsyncFor(body=body, orelse=orelse):
@@ -88,11 +91,13 @@ def _handles(manager: ast.expr) -> bool:
 def _may_leave(node: ast.AST, *, in_loop: bool = False) -> bool:
     """Whether a statement may end the block around it, other than by an exception."""
     match node:
+        case ast.If(orelse=[]) if is_guard(node):
+            return False
         case ast.Return():
             return True
         case ast.Break() | ast.Continue():
             return not in_loop
-        case ast.expr() | ast.Lambda() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+        case ast.expr() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
             return False
         case _:
             is_loop = in_loop or isinstance(node, ast.For | ast.AsyncFor | ast.While)
