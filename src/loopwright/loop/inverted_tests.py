@@ -359,7 +359,8 @@ class InvertedTests(Observer):
     def _probed_go(self, path: str, source: bytes, repo: Path) -> Inverted | None:
         around = (repo / path).parent.glob(f"*{GO_TESTS}")
         helpers = (functions_of(place.read_bytes()) for place in around if place.is_file())
-        probed = probe_go(path, source, salt=self._salt, helpers=frozenset[str]().union(*helpers))
+        known = frozenset[str]().union(*helpers)
+        probed = probe_go(path, source, salt=self._salt, helpers=known, soft=self._soft)
         if probed is not None:
             self._probed[path] = probed.assertions
             self._in_go |= probed.probed
@@ -370,6 +371,11 @@ class InvertedTests(Observer):
         packages = {test.partition("::")[0] for test in tests if self._is_of_go(test)}
         known = {test.partition("::")[0] for test in result.tests if "::" in test}
         return any(package not in known and result.tests.get(package) == FAILED for package in packages)
+
+    def lost_tests(self, tests: Iterable[str], result: TreeResult) -> bool:
+        """Whether a probed test of Go has no result: one that goes on may end the program with all its tests."""
+        tops = (test for test in tests if self._is_of_go(test) and "/" not in test.partition("::")[2])
+        return any(test not in result.tests for test in tops)
 
     def _is_of_go(self, test: str) -> bool:
         return not _names_a_file(test) and test.partition("::")[2].partition("/")[0] in self._in_go

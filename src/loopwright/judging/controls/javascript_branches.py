@@ -39,6 +39,8 @@ def _uncertain(source: JavaScriptSource, node: Node) -> Iterator[Node]:
             yield from filter(None, (field(node, "body"),))
         case kind if kind in _BLOCKS:
             yield from _after_exit(source, node.named_children)
+        case _:
+            return
 
 
 def _after_exit(source: JavaScriptSource, statements: list[Node]) -> Iterator[Node]:

@@ -40,9 +40,7 @@ class ProbedJavaScript(Inverted, frozen=True):
 class JavaScriptProbes:
     """Adds probes to the edits of one source. Tests must be added before their assertions."""
 
-    def __init__(
-        self, source: JavaScriptSource, edits: Edits, path: str, salt: str, soft: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, source: JavaScriptSource, edits: Edits, path: str, salt: str, soft: Iterable[str] = ()) -> None:
         """`soft` are tests by their ids that failed, and go on after a condition that fails them."""
         self._source = source
         self._edits = edits

@@ -164,9 +164,7 @@ def weakened_assertions(
     return {test: tuple(places) for test, places in found.items()}
 
 
-def dead_proofs(
-    base: Assertions, work: Assertions, tests: Iterable[str], spans: Spans
-) -> dict[str, tuple[str, ...]]:
+def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans: Spans) -> dict[str, tuple[str, ...]]:
     """The tests whose assertion failed on the base, and is not reached or can't fail on the work, with its place."""
     places = {
         test: tuple(place for place in base.stopped_at(test, spans) if not work.can_fail_at(test, place))

@@ -11,10 +11,11 @@ import builtins
 import codecs
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 
 import msgspec
 
-from loopwright.judging.controls import probe_support
+from loopwright.judging.controls import probe_blocks, probe_support
 from loopwright.judging.controls.marks import marks_of, records_name
 from loopwright.judging.controls.python_assertions import (
     EQUAL,
@@ -54,6 +55,7 @@ _COMPOUND = (
 )
 
 
+_BLOCKS = f"from {probe_blocks.__name__} import ProbedBlock, SoftAssertion, SoftBlock\n"
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
@@ -145,7 +147,7 @@ class _ProbedFile:
             self._edits.insert(start, self._loading(later) + b"\n")
 
     def _loading(self, tests: dict[int, str]) -> bytes:
-        name, support = self._name.encode(), repr(inspect.getsource(probe_support)).encode()
+        name, support = self._name.encode(), repr(_support()).encode()
         given = (self._name, self._path, records_name(self._path, self._salt), tests, self._twins)
         arguments = b"%r, %r, __file__, %r, %r, %r" % given
         load = b"%s = {}; exec(%s, %s); %s = %s['Probes'](%s)" % (name, support, name, name, name, arguments)
@@ -337,6 +339,13 @@ class _ProbedFile:
     def _is_assertion(self, node: ast.AST) -> bool:
         name = called_name(node) if isinstance(node, ast.Call) else ""
         return isinstance(node, ast.Assert) or name.startswith("assert") or name in self._local
+
+
+@cache
+def _support() -> str:
+    """The source of the probes, as one module."""
+    blocks, probes = inspect.getsource(probe_blocks), inspect.getsource(probe_support)
+    return blocks + probes.replace("from __future__ import annotations\n", "").replace(_BLOCKS, "")
 
 
 def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
