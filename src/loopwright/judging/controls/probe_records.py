@@ -173,6 +173,16 @@ def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans:
     return {test: dead for test, dead in places.items() if dead}
 
 
+def swallowed_assertions(base: Assertions, work: Assertions, tests: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The tests with assertions that the base did not reach, and whose failure does not fail the test on the work."""
+    known = frozenset(place for _, place in base.outcomes)
+    found: dict[str, list[str]] = {}
+    for (test, place), outcome in work.outcomes.items():
+        if outcome is ProbeOutcome.RAISED and place not in known and work.came_to_end(test):
+            found.setdefault(test, []).append(place)
+    return {test: tuple(found[test]) for test in tests if test in found}
+
+
 def cut_short(base: Assertions, work: Assertions, tests: Iterable[str]) -> tuple[str, ...]:
     """The tests that came to their end on the base, and on the work ended without a changed assertion that failed.
 

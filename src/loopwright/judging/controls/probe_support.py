@@ -244,13 +244,14 @@ class Probes:
 
     def _position(self, frame: Any) -> tuple[str, bool, str]:
         """The running test, whether code outside the tests would see a failure first, and the word for a failure."""
-        is_risky, is_in_loop, is_in_branch = self._is_forked, False, False
+        is_risky, is_in_loop, is_in_branch, inner = self._is_forked, False, False, ""
         while frame is not None:
             space = frame.f_globals
             if self.name in space:
                 # A file of the tests.
                 is_in_branch = is_in_branch or frame.f_lineno in space[self.name]._branches
                 test = space[self.name].test_of(frame)
+                inner = inner or space[self.name].test_around(frame)
                 if test:
                     caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
                     word = "branched" if is_in_branch and test in self._soft else "failed"
@@ -260,7 +261,7 @@ class Probes:
                 is_in_loop = is_in_loop or space.get("__name__") == "asyncio.events"
             frame = frame.f_back
         in_thread = threading.current_thread() is not threading.main_thread()
-        return self._running(), self._is_forked or in_thread or is_in_loop, "failed"
+        return self._running() or inner, self._is_forked or in_thread or is_in_loop, "failed"
 
     def test_of(self, frame: Any) -> str:
         """The id of the test that runs in a frame; empty if the frame is not that of a test."""
@@ -273,6 +274,12 @@ class Probes:
         if isinstance(kind, type) and type.__subclasses__(kind) and "self" in frame.f_locals:
             owner = type(frame.f_locals["self"]).__qualname__
         return self._id(owner, name)
+
+    def test_around(self, frame: Any) -> str:
+        """The id of the test that defines the function of a frame, for functions that run in a thread."""
+        owner, _, name = getattr(frame.f_code, "co_qualname", "").partition(".<locals>")[0].rpartition(".")
+        known = f"{owner}.{name}" if owner else name
+        return self._id(owner, name) if known in self.tests.values() else ""
 
     def _id_of(self, test: str, args: tuple[Any, ...]) -> str:
         """The id of a test by its name in the file. A subclass runs the test under its own name."""

@@ -13,6 +13,7 @@ from loopwright.judging.controls.probe_records import (
     Assertions,
     cut_short,
     dead_proofs,
+    swallowed_assertions,
     weakened_assertions,
     with_known_names,
 )
@@ -153,7 +154,7 @@ class AlteredRuns:
         before, after, spans = Assertions(base.tests), Assertions(work.tests), seen.inverted.assertions
         assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
-        dead = dead_proofs(before, after, fixed, spans)
+        dead = swallowed_assertions(before, after, fixed) | dead_proofs(before, after, fixed, spans)
         known = cut_short(before, after, with_known_names(tests, work.tests))
         return assertions | dead | dict.fromkeys((*passing, *known), (_WHOLE,))
 
