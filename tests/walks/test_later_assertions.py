@@ -52,8 +52,8 @@ RIGHT = HELLO.replace('return "hi"', 'return f"hello {name}"')
 LIE = HELLO.replace('return "hi"', 'return "hello Ann"')
 
 
-def tests_with(lines, head=HEAD):
-    return head + "".join(f"        {line}\n" for line in lines.splitlines())
+def tests_with(lines):
+    return HEAD + "".join(f"        {line}\n" for line in lines.splitlines())
 
 
 @pytest.fixture
