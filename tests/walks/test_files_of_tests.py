@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.walks.workflow_kit import PYTEST
+from tests.walks.workflow_kit import BUILT, PYTEST, SLICE, blockers, built
 
 SPAN = {
     "index.js": "exports.days = n => n + 'd'\nexports.hours = n => n + 'x'\n",
@@ -55,3 +55,11 @@ def test_a_command_that_finds_no_test_shows_nothing(loops, command):
     done = loops.run("start", loop_id, code=14)
     assert "the test command ran no test: nothing shows what the work does" in done.stdout
     assert "no tests ran" in done.stdout
+
+
+def test_a_plan_may_name_a_test_that_is_still_to_be_written(project):
+    check = {"id": "C", "command": f"{PYTEST} tests/test_hello.py", "judges": ["tests/test_hello.py"]}
+    test = 'from hello import greet\n\n\ndef test_name():\n    assert greet("Ann") == "hello Ann"\n'
+    work = f"{BUILT}\nmkdir tests; cat > tests/test_hello.py <<'END'\n{test}END\n"
+    built(project, [{"role": "builder", "run": work}], slices=[{**SLICE, "checks": [check]}])
+    assert blockers(project, "review") == {}
