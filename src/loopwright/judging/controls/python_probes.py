@@ -55,7 +55,8 @@ _COMPOUND = (
 )
 
 
-_BLOCKS = f"from {probe_blocks.__name__} import ProbedBlock, SoftAssertion, SoftBlock\n"
+_BLOCKS = b"from %s import ProbedBlock, SoftAssertion, SoftBlock\n" % probe_blocks.__name__.encode()
+_FUTURE = b"from __future__ import annotations\n"
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
@@ -175,8 +176,8 @@ class _ProbedFile:
 
     def _probe(self, statement: ast.stmt) -> None:
         if self._soft and self._can_go_on(statement) and is_alone(self._source, statement):
-            before = f"with {self._name}.soft({_key(statement)!r}): "
-            self._edits.insert(self._source.span(statement)[0], before.encode())
+            before = b"with %s.soft(%r): " % (self._name.encode(), _key(statement))
+            self._edits.insert(self._source.span(statement)[0], before)
         match statement:
             case ast.Assert(test=test):
                 self._probe_condition(statement, test)
@@ -345,7 +346,7 @@ class _ProbedFile:
 def _support() -> str:
     """The source of the probes, as one module."""
     blocks, probes = inspect.getsource(probe_blocks), inspect.getsource(probe_support)
-    return blocks + probes.replace("from __future__ import annotations\n", "").replace(_BLOCKS, "")
+    return blocks + probes.replace(_FUTURE.decode(), "").replace(_BLOCKS.decode(), "")
 
 
 def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:
