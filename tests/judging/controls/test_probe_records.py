@@ -172,3 +172,9 @@ def test_the_assertion_by_which_a_test_ended_at_last_must_be_able_to_fail_too():
 def test_a_failure_that_does_not_fail_the_test_is_swallowed(base, work, is_swallowed):
     found = swallowed_assertions(read(*base), read(*work), [TEST])
     assert found == ({TEST: (POSITION,)} if is_swallowed else {})
+
+
+def test_a_probe_of_javascript_may_catch_what_another_one_raises():
+    records = b'["3:4", "a.test.js::greets", "raised"]\n["end", "a.test.js::greets", "failed"]\n'
+    work = Assertions({result.id: result.status for result in as_results(read_records("a.test.js", records))})
+    assert swallowed_assertions(read(), work, ["a.test.js::greets"]) == {}

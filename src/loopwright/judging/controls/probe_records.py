@@ -174,11 +174,15 @@ def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans:
 
 
 def swallowed_assertions(base: Assertions, work: Assertions, tests: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The tests with assertions that the base did not reach, and whose failure does not fail the test on the work."""
+    """The tests with assertions that the base did not reach, and whose failure does not fail the test on the work.
+
+    In Python only: a probe of JavaScript would catch what another probe raises in its assertion.
+    """
     known = frozenset(place for _, place in base.outcomes)
     found: dict[str, list[str]] = {}
     for (test, place), outcome in work.outcomes.items():
-        if outcome is ProbeOutcome.RAISED and place not in known and work.came_to_end(test):
+        is_raised = outcome is ProbeOutcome.RAISED and place.partition(":")[0].endswith(".py")
+        if is_raised and place not in known and work.came_to_end(test):
             found.setdefault(test, []).append(place)
     return {test: tuple(found[test]) for test in tests if test in found}
 
