@@ -162,8 +162,9 @@ def _with_rows(tests: ChangedTests, known: Iterable[str]) -> ChangedTests:
 
 
 def _row_of(name: str, known: frozenset[str]) -> str:
-    """The function of which a result is one row; empty for a whole function."""
-    return _function(name, known) if name not in known else ""
+    """The function of which a result is one row, as in pytest; empty for a whole function, and for a subtest."""
+    function, bracket, _ = name.partition("[")
+    return function if bracket and name not in known and function in known else ""
 
 
 def with_control(
