@@ -52,7 +52,7 @@ RIGHT = HELLO.replace('return "hi"', 'return f"hello {name}"')
 LIE = HELLO.replace('return "hi"', 'return "hello Ann"')
 
 
-def tests_with(lines):
+def case_with(lines):
     return HEAD + "".join(f"        {line}\n" for line in lines.splitlines())
 
 
@@ -89,7 +89,7 @@ def judged(loops):
 )
 def test_work_that_takes_a_later_assertion_its_effect_is_held(judged, lines, before, after, line, command):
     assert before in LIE
-    (hold,) = judged("hello.py", HELLO, LIE.replace(before, after), {"test_a.py": tests_with(lines)}, 14, command)
+    (hold,) = judged("hello.py", HELLO, LIE.replace(before, after), {"test_a.py": case_with(lines)}, 14, command)
     assert hold["code"] == "vacuous_tests"
     assert "now is not reached or also holds with a changed expectation: test_a.py::Tests::test_all" in hold["message"]
     assert f"(line {line})" in hold["message"]
@@ -98,7 +98,7 @@ def test_work_that_takes_a_later_assertion_its_effect_is_held(judged, lines, bef
 def test_a_failure_that_a_thread_swallows_holds_work_whose_base_never_came_there(judged):
     missing = HELLO.replace("    greet(1)\n", "    raise NotImplementedError\n")
     lie = RIGHT.replace("    call()\n", "    threading.Thread(target=call).start()\n")
-    (hold,) = judged("hello.py", missing, lie, {"test_a.py": tests_with(f"open_all()\n{LATER}")}, 14)
+    (hold,) = judged("hello.py", missing, lie, {"test_a.py": case_with(f"open_all()\n{LATER}")}, 14)
     assert hold["code"] == "vacuous_tests"
     assert "(line 10)" in hold["message"]
 
@@ -129,7 +129,7 @@ later(lambda: self.assertEqual(greet("Bo"), "hello Bo"))
     "lines", [WITH, ROWS, HELPER, LATER, BRANCHES], ids=["with", "rows", "helper", "later", "branches"]
 )
 def test_right_work_is_done(judged, lines, command):
-    assert judged("hello.py", HELLO, RIGHT, {"test_a.py": tests_with(lines)}, 0, command) == []
+    assert judged("hello.py", HELLO, RIGHT, {"test_a.py": case_with(lines)}, 0, command) == []
 
 
 JS_PRODUCT = "exports.greet = name => 'hi'\nexports.names = () => ['Bo', 'Cy']\n"

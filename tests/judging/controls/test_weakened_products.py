@@ -176,3 +176,21 @@ def test_a_test_that_failed_goes_on_to_its_later_assertions(tmp_path):
     assert base.came_to_end("test_it.py::test_other")
     spans = {"test_it.py": probe_python("test_it.py", FAILS_FIRST.encode(), salt="ab12").assertions}
     assert base.stopped_at(test, spans) == ("test_it.py:5:4", "test_it.py:3:4")
+
+
+LOCKED = """\
+import contextlib, product
+@contextlib.contextmanager
+def locked(): yield
+def test_locked():
+    with locked():
+        product.missing()
+        assert product.call(id) == 1
+"""
+
+
+def test_an_error_inside_a_block_is_no_failure_of_the_block(tmp_path):
+    base, _ = probed_run(tmp_path / "base", BASE, LOCKED, soft=["test_it.py::test_locked"])
+    spans = {"test_it.py": probe_python("test_it.py", LOCKED.encode(), salt="ab12").assertions}
+    assert base.went_on("test_it.py::test_locked")
+    assert base.stopped_at("test_it.py::test_locked", spans) == ()
