@@ -49,7 +49,7 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> None:
 def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     if not workflows:
         return []
-    active = [workflow for workflow in workflows if workflow.archive_status != "archived"]
+    active = [workflow for workflow in workflows if not workflow.is_over]
     archived = len(workflows) - len(active)
     stages = Counter(workflow.current_stage for workflow in active)
     counted = [message("{count} at {stage}", count=stages[stage], stage=stage) for stage in STAGES if stages[stage]]

@@ -21,6 +21,11 @@ def parts_for(patch: bytes, paths: Iterable[str]) -> bytes:
     )
 
 
+def paths_in(patch: bytes) -> tuple[str, ...]:
+    """The files of a patch, in its order."""
+    return tuple(dict.fromkeys(path for path, _ in _parts(patch)))
+
+
 def _parts(patch: bytes) -> Iterator[tuple[str, bytes]]:
     starts = [match.start() for match in _HEADER.finditer(patch)]
     for start, end in zip(starts, [*starts[1:], len(patch)], strict=True):
