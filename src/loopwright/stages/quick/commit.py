@@ -26,14 +26,13 @@ class Committed(msgspec.Struct, frozen=True):
     subject: str
 
 
-def proposed_message(workflow: Workflow, proofs: tuple[str, ...]) -> str:
-    """The idea as the subject, and what proves it."""
+def proposed_message(workflow: Workflow) -> str:
+    """The idea as the subject; a long idea follows as a whole."""
     first = workflow.idea.splitlines()[0].strip()
     subject = first[:1].upper() + first[1:]
     subject = subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
-    body = [workflow.idea] if first not in (subject, subject[:1].lower() + subject[1:]) else []
-    wrapped = [textwrap.fill(text, _WIDTH) for text in (*body, *proofs)]
-    return "\n\n".join([subject, *wrapped]) + "\n"
+    is_whole = workflow.idea.strip().lower() == subject.lower()
+    return f"{subject}\n" if is_whole else f"{subject}\n\n{textwrap.fill(workflow.idea, _WIDTH)}\n"
 
 
 def commit_delivery(context: Context, slug: str, message: str = "") -> Committed:
@@ -47,13 +46,11 @@ def commit_delivery(context: Context, slug: str, message: str = "") -> Committed
     work = built(context, workflow, require_verified(workflow))
     paths = paths_in(work.patch)
     if work.patch != work.since_commit:
-        raise _not_committed(
-            f"you had uncommitted changes when it was built, and these files may have some: {few(paths)}"
-        )
+        raise _not_committed(f"you had uncommitted changes when it was built; look at {few(paths)}")
     now = repository.head.commit if repository.head is not None else ""
     if now != delivery.before:
         raise _not_committed("you committed something else meanwhile")
-    text = message.strip() or proposed_message(workflow, ())
+    text = message.strip() or proposed_message(workflow)
     commit = git.commit_paths(context.project, paths, text)
     return Committed(commit, text.splitlines()[0])
 
