@@ -28,7 +28,7 @@ def paths_in(patch: bytes) -> tuple[str, ...]:
 
 def _parts(patch: bytes) -> Iterator[tuple[str, bytes]]:
     starts = [match.start() for match in _HEADER.finditer(patch)]
-    for start, end in zip(starts, [*starts[1:], len(patch)], strict=True):
+    for start, end in zip(starts, [*starts, len(patch)][1:], strict=True):
         part = patch[start:end]
         yield _path_in(part.partition(b"\n")[0]), part
 

@@ -40,12 +40,13 @@ def agent_to_do(context: Context, named: str, *, command: str) -> str:
     installed = [name for name, program in programs.items() if shutil.which(program, path=path) is not None]
     if len(installed) == 1:
         return installed[0]
-    why = f"these are installed: {', '.join(installed)}" if installed else f"none of {', '.join(programs)} is installed"
-    raise WorkflowRefused(
-        "agent_missing",
-        f"{_NOT_SET[Role.BUILDER]}, and {why}",
-        next_command=f"{command} --agent {installed[0] if installed else 'NAME'}, or set agents.default in config.toml",
-    )
+    if installed:
+        message = f"no agent is set for building, and several are installed: {', '.join(installed)}"
+        way_on = f"{command} --agent {installed[0]}, or set agents.default in config.toml"
+    else:
+        message = f"no agent is set for building, and none of these is installed: {', '.join(programs)}"
+        way_on = "loopwright doctor, which says how to install each"
+    raise WorkflowRefused("agent_missing", message, next_command=way_on)
 
 
 def works_by_hand(context: Context, name: str) -> bool:

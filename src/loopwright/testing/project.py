@@ -132,11 +132,14 @@ class Project:
         self.sandboxes = root / "sandboxes"
         self.root.mkdir(parents=True)
         self.home.mkdir()
+        (root / "tmp").mkdir()
         self.environment: dict[str, str] = {
             "PATH": os.pathsep.join([_plain_python(), search_path()]),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
+            # Python's name for temporary files. TMPDIR, which more programs know, stays unset as for most users.
+            "TEMP": str(root / "tmp"),
             # What runs must not depend on how busy the machine is.
             "LOOPWRIGHT_LOOP_SIDE_BY_SIDE": "never",
         }
@@ -151,6 +154,7 @@ class Project:
         copy = self._moved(folder)
         copy.root.mkdir()
         copy.home.mkdir()
+        (folder / "tmp").mkdir()
         copy._start(files, commit=True)  # noqa: SLF001 -- of the same class
 
     def _start(self, files: Mapping[str, str], *, commit: bool) -> None:

@@ -18,8 +18,8 @@ from loopwright.cli.loop.output import signal_code
 from loopwright.cli.loop.start import drive_shown
 from loopwright.cli.options import command_with_examples, context_of, echo, echo_json, in_context, put
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.do_ask import Then, ask_person
-from loopwright.cli.workflow.do_output import EXIT_CODES, document, echo_result, echo_summary
+from loopwright.cli.workflow.do_ask import DoChoice, Wish, ask_person
+from loopwright.cli.workflow.do_output import EXIT_CODES, document, echo_result
 from loopwright.errors import Interrupted, WorkflowRefused, WrongUsage
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Budget
@@ -28,6 +28,7 @@ from loopwright.verbs.init import has_own_settings, init
 from loopwright.verbs.workflow import do
 from loopwright.verbs.workflow.build import drive
 from loopwright.verbs.workflow.do import Committed, DoOutcome, DoRequest, DoResult
+from loopwright.verbs.workflow.stages import answer
 
 
 class _Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,22 +116,42 @@ def _in_workspace(context: Context, options: _Options) -> Context:
 
 
 def _work_and_decide(context: Context, slug: str, options: _Options) -> int:
-    """Build and show the work until a person has decided, or nobody can be asked."""
-    then = Then.BUILD if do.must_be_built(context, slug) else Then.FINISH
+    """Build and show the work until a person has decided, or no person can be asked."""
+    builds = do.must_be_built(context, slug)
     while True:
-        if then is Then.BUILD:
+        if builds:
             _build(context, slug, options)
         result = _conclude(context, slug, options)
+        if not options.as_json:
+            echo_result(result)
         is_over = result.outcome in (DoOutcome.DELIVERED, DoOutcome.DISCARDED)
         accepts_alone = options.if_proven and result.outcome is DoOutcome.PROVEN
         if is_over or accepts_alone or not options.is_attended:
             return _finish(context, result, options)
-        echo_result(result)
-        choice = ask_person(context, result, options.agent, options.budget, as_branch=options.branch)
-        if choice.then is Then.LEAVE:
-            put(f"  → {result.view.next}", fg="green")
-            return EXIT_CODES[result.outcome]
-        slug, then = choice.slug, choice.then
+        choice = ask_person(result)
+        if choice.wish is Wish.LATER:
+            return _finish(context, result, options)
+        slug = _carry_out(context, slug, choice, options)
+        builds = choice.wish in (Wish.ANSWER, Wish.COMMENT, Wish.AGAIN)
+
+
+def _carry_out(context: Context, slug: str, choice: DoChoice, options: _Options) -> str:
+    """Do what the person wants; returns the name of the work to go on with."""
+    match choice.wish:
+        case Wish.ACCEPT | Wish.BRANCH:
+            as_branch = options.branch or choice.wish is Wish.BRANCH
+            echo(do.accept(context, slug, as_branch=as_branch).sentence)
+        case Wish.ANSWER:
+            answer(context, slug, choice.item, choice.text)
+        case Wish.COMMENT:
+            do.send_back(context, slug, choice.text)
+        case Wish.AGAIN:
+            return do.again(context, slug, DoRequest(idea="", agent=options.agent, budget=options.budget))
+        case Wish.DISCARD:
+            do.discard(context, slug)
+        case Wish.LATER:
+            pass
+    return slug
 
 
 def _build(context: Context, slug: str, options: _Options) -> None:
@@ -157,13 +178,11 @@ def _raise_if_stopped(cancellation: Cancellation, slug: str) -> None:
 
 def _finish(context: Context, result: DoResult, options: _Options) -> int:
     """Accept what needs no question, commit what was accepted, and print the result."""
-    if not options.as_json:
-        echo_result(result)
     if options.if_proven and (done := do.accept_if_proven(context, result, as_branch=options.branch)) is not None:
         result = replace(result, view=done.view, outcome=DoOutcome.DELIVERED, reasons=())
         options.tell(done.sentence)
         if not options.as_json:
-            echo_summary(result)
+            echo_result(result)
     committed, problem = _commit(context, result, options)
     if options.as_json:
         echo_json(document(result, committed, problem))

@@ -1,4 +1,4 @@
-"""Asks a person in the terminal what to do with the work of `loopwright do`."""
+"""Asks a person in the terminal what to do with the work of `loopwright do`. Carries out nothing."""
 
 from __future__ import annotations
 
@@ -9,34 +9,38 @@ import msgspec
 
 from loopwright.cli.language import message, translate
 from loopwright.cli.plain import echo, put
-from loopwright.loop.model import Budget
-from loopwright.stages.context import Context
-from loopwright.verbs.workflow import do
-from loopwright.verbs.workflow.do import DoOutcome, DoRequest, DoResult
-from loopwright.verbs.workflow.stages import answer
+from loopwright.stages.quick.result import DoOutcome, DoResult
 
 
-class Then(Enum):
-    """What follows the decision."""
+class Wish(Enum):
+    """What a person wants."""
 
-    BUILD = auto()
-    FINISH = auto()
-    # The person decides later.
-    LEAVE = auto()
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """The decision of a person, and the work that it is about."""
-
-    then: Then
-    slug: str
+    ACCEPT = auto()
+    BRANCH = auto()
+    COMMENT = auto()
+    AGAIN = auto()
+    DISCARD = auto()
+    ANSWER = auto()
+    LATER = auto()
 
 
-def ask_person(context: Context, result: DoResult, agent: str, budget: Budget, *, as_branch: bool) -> Choice:
-    """Ask, and carry out the answer."""
-    slug = result.view.workflow.slug
+class DoChoice(msgspec.Struct, frozen=True):
+    """What a person wants, their own words, and the question that these answer."""
+
+    wish: Wish
+    text: str = ""
+    item: str = ""
+
+
+_LETTERS = {
+    "a": Wish.ACCEPT, "b": Wish.BRANCH, "c": Wish.COMMENT, "t": Wish.AGAIN, "d": Wish.DISCARD, "q": Wish.LATER,
+}  # fmt: skip
+
+
+def ask_person(result: DoResult) -> DoChoice:
+    """One question about the work, or the question of the agent."""
     if result.question is not None:
-        return _answer(context, result)
+        return _answer(result)
     letters = "acbtdq" if result.may_be_accepted else "ctdq"
     words = {
         "a": message("[a]ccept"), "c": message("[c]omment"), "b": message("[b]ranch"), "t": message("[t]ry again"),
@@ -44,36 +48,23 @@ def ask_person(context: Context, result: DoResult, agent: str, budget: Budget, *
     }  # fmt: skip
     put(", ".join(words[letter] for letter in letters), bold=True)
     while True:
-        match click.prompt(">", type=click.Choice(list(letters)), show_choices=False, prompt_suffix=" "):
-            case "a" | "b" as letter if _is_confirmed(result):
-                echo(do.accept(context, slug, as_branch=as_branch or letter == "b").sentence)
-                return Choice(Then.FINISH, slug)
-            case "c":
-                do.send_back(context, slug, click.prompt(translate("What should change?"), prompt_suffix="\n> "))
-                return Choice(Then.BUILD, slug)
-            case "t":
-                return Choice(Then.BUILD, do.again(context, slug, DoRequest(idea="", agent=agent, budget=budget)))
-            case "d":
-                do.discard(context, slug)
-                return Choice(Then.FINISH, slug)
-            case "q":
-                return Choice(Then.LEAVE, slug)
-            case _:
-                pass  # not accepted after all: the question is asked again
+        letter = click.prompt(">", type=click.Choice(list(letters)), show_choices=False, prompt_suffix=" ")
+        wish = _LETTERS[letter]
+        if wish is Wish.COMMENT:
+            return DoChoice(wish, click.prompt(translate("What should change?"), prompt_suffix="\n> "))
+        if wish not in (Wish.ACCEPT, Wish.BRANCH) or _is_confirmed(result):
+            return DoChoice(wish)
 
 
-def _answer(context: Context, result: DoResult) -> Choice:
-    slug, question = result.view.workflow.slug, result.question
+def _answer(result: DoResult) -> DoChoice:
+    question = result.question
     if question is None:
-        return Choice(Then.BUILD, slug)
+        return DoChoice(Wish.LATER)
     put(f"{question.id}: {question.question}", bold=True)
     for option in question.options:
         put(f"  - {option}")
     text = click.prompt(translate("Your answer (empty: later)"), default="", show_default=False)
-    if not text.strip():
-        return Choice(Then.LEAVE, slug)
-    answer(context, slug, question.id, text)
-    return Choice(Then.BUILD, slug)
+    return DoChoice(Wish.ANSWER, text, question.id) if text.strip() else DoChoice(Wish.LATER)
 
 
 def _is_confirmed(result: DoResult) -> bool:

@@ -8,7 +8,8 @@ from loopwright.cli.language import catalogue, message, translate
 from loopwright.cli.plain import echo, put
 from loopwright.exit_codes import ExitCode
 from loopwright.loop.patch_parts import parts_for, paths_in
-from loopwright.verbs.workflow.do import Committed, DoOutcome, DoResult
+from loopwright.stages.quick.commit import Committed
+from loopwright.stages.quick.result import DoOutcome, DoResult
 from loopwright.workflow.audit import proof_line
 from loopwright.workflow.verdict import unread_sentence
 
@@ -31,27 +32,27 @@ _SENTENCES = {
     DoOutcome.UNPROVEN: ("nothing proves it", "yellow"),
 }
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
-_HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file")
+_HEADS = ("diff ", "index ", "--- ", "+++ ", "new ", "deleted ")
 # A longer diff is for `loopwright loop diff`.
 _MOST_LINES = 2000
 
 
 def echo_result(result: DoResult) -> None:
     """Print the diff, and then what a person decides by: the last lines stay in sight."""
-    if result.outcome not in (DoOutcome.DELIVERED, DoOutcome.DISCARDED):
+    is_over = result.outcome in (DoOutcome.DELIVERED, DoOutcome.DISCARDED)
+    if not is_over:
         _echo_diff(result)
-    echo_summary(result)
-
-
-def echo_summary(result: DoResult) -> None:
-    """Print how far the work is, what proves it, and why it waits."""
     sentence, color = _SENTENCES[result.outcome]
     put(f"{result.view.workflow.slug}: ", nl=False, bold=True)
     echo(sentence, fg=color)
+    if is_over:
+        return
     for line in result.view.requirements:
         put(f"  {proof_line(line, catalogue())}")
     if result.view.rest_of_project:
         echo(f"  {result.view.rest_of_project}")
+    if result.question is not None:
+        put(f"  {result.question.id}: {result.question.question}", bold=True)
     for reason in result.reasons:
         echo(f"  ✗ {reason.message}  ", nl=False)
         put(reason.code, dim=True)

@@ -19,7 +19,7 @@ def write_page(context: Context, view: WorkflowView, sentence: str) -> None:
         "Proof": [f"- {proof_line(line, catalogue)}" for line in view.requirements],
         "Tests": [f"- {catalogue.translate(view.rest_of_project)}"] if view.rest_of_project else [],
         "Files": [f"- {path}" for path in (verified.files if verified is not None else ())],
-        "Review": [f"- {review.reviewer}: {review.verdict}, tree {review.tree}"] if review is not None else [],
+        "Review": [f"- {review.reviewer}: {review.verdict}"] if review is not None else [],
         "Evidence": [f"- {run}" for run in (verified.run_ids if verified is not None else ())],
         "Delivery": [f"- {catalogue.translate(sentence)}"],
     }

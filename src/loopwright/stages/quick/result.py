@@ -7,17 +7,12 @@ from typing import assert_never
 
 import msgspec
 
-from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Completed, Failed, Held, Holder, Loop
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
 from loopwright.reflection.risk import RiskVerdict
-from loopwright.stages.consents import give_consent
-from loopwright.stages.context import Context, Tell, loops_of
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.context import Context, loops_of
 from loopwright.stages.reviewing.mechanical import risk_of
-from loopwright.stages.reviewing.reviewers import ReviewRequest
-from loopwright.stages.reviewing.stage import review_change
 from loopwright.stages.status import WorkflowView, view_workflow
 from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.model import (
@@ -57,7 +52,10 @@ _HELD = frozenset({
     Family.RISK_ABOVE_FLOOR,
 })  # fmt: skip
 # What follows from other blockers: the record of a build is complete when nothing else is missing.
-_FOLLOWS = frozenset({Family.EXECUTION_RECORD, Family.APPROVAL_REJECTED})
+_FOLLOWS = frozenset({
+    Family.EXECUTION_RECORD, Family.APPROVAL_REJECTED, Family.COMPLETION_AUDIT_BLOCKED,
+    Family.COMPLETION_AUDIT_MISSING_EVIDENCE,
+})  # fmt: skip
 
 
 class DoResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +94,7 @@ def must_be_built(context: Context, slug: str) -> bool:
                 return True
             if any(asked.answer is None for asked in workflow.decisions):
                 return False
-            is_rejected = any(blocker.family is Family.APPROVAL_REJECTED for blocker in _doubts(view))
+            is_rejected = any(blocker.family is Family.APPROVAL_REJECTED for blocker in doubts_about(view))
             return is_rejected or not isinstance(loops_of(context).load(loop_id).phase, Completed)
         case Reviewing():
             consent = workflow.approval(Key.BUILD)
@@ -107,24 +105,7 @@ def must_be_built(context: Context, slug: str) -> bool:
             assert_never(workflow.at)
 
 
-def conclude(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> DoResult:
-    """Review the work if nothing keeps it from the review, and say what became of it.
-
-    The review only looks: typing `do` is the consent to it, and its verdict delivers nothing.
-    """
-    view = view_workflow(context, slug)
-    loop = _loop(context, view)
-    is_built = isinstance(view.workflow.at, Building) and loop is not None and isinstance(loop.phase, Completed)
-    if is_built and not _doubts(view):
-        require_person(context.environment, "do")
-        view = give_consent(context, slug, Transition.BUILD_REVIEW, by=actor()).view
-    # After the consent the workflow is still at build; the review enters its stage.
-    if is_consented(view):
-        view = review_change(context, slug, ReviewRequest(), tell, cancellation)
-    return _result(context, view, loop)
-
-
-def is_consented(view: WorkflowView) -> bool:
+def may_be_reviewed(view: WorkflowView) -> bool:
     """Whether the review may begin, or was interrupted."""
     workflow = view.workflow
     consent = workflow.approval(Key.REVIEW)
@@ -134,11 +115,12 @@ def is_consented(view: WorkflowView) -> bool:
     return isinstance(workflow.at, Building) and is_given and view.is_approved
 
 
-def _loop(context: Context, view: WorkflowView) -> Loop | None:
+def loop_of(context: Context, view: WorkflowView) -> Loop | None:
+    """The loop of the build."""
     return loops_of(context).load(view.workflow.loops[-1]) if view.workflow.loops else None
 
 
-def _doubts(view: WorkflowView) -> tuple[Blocker, ...]:
+def doubts_about(view: WorkflowView) -> tuple[Blocker, ...]:
     """What stops the next step, for a person or for a policy."""
     ready, reserved = view.standing.readiness, view.standing.for_a_person
     match view.workflow.at:
@@ -150,9 +132,11 @@ def _doubts(view: WorkflowView) -> tuple[Blocker, ...]:
             return view.blockers
 
 
-def _result(context: Context, view: WorkflowView, loop: Loop | None) -> DoResult:
+def result_of(context: Context, view: WorkflowView) -> DoResult:
+    """What became of the workflow."""
+    loop = loop_of(context, view)
     workflow = view.workflow
-    reasons = tuple(found for found in _doubts(view) if found.family not in _FOLLOWS)
+    reasons = tuple(found for found in doubts_about(view) if found.family not in _FOLLOWS)
     outcome = _outcome(view, loop, reasons)
     if loop is not None and outcome in (DoOutcome.FAILED, DoOutcome.QUESTION):
         reasons = (*_of_loop(loop), *reasons)

@@ -15,7 +15,8 @@ from loopwright.stages.quick.begin import DoRequest, begin_quick, consent_to_pla
 from loopwright.stages.quick.commit import Committed, commit_delivery, proposed_message
 from loopwright.stages.quick.decide import accept_if_proven, discard_work, send_back, subject_to_sign
 from loopwright.stages.quick.decide import accept_work as accept
-from loopwright.stages.quick.result import DoOutcome, DoResult, conclude, must_be_built
+from loopwright.stages.quick.result import DoOutcome, DoResult, must_be_built
+from loopwright.stages.quick.review import conclude
 from loopwright.stages.status import WorkflowView
 from loopwright.verbs.loop.control import stop
 from loopwright.workflow.model import Archived, Done, Workflow
@@ -60,6 +61,7 @@ def prepare(
 
 def find(context: Context, name: str = "") -> str:
     """The unfinished work of `do` with this name, or with a part of it; without a name, the newest."""
+    require_person(context.environment, "do --continue")
     store = workflows_of(context)
     found = [store.snapshot(slug).workflow for slug in store.slugs() if store.exists(slug)]
     quick = {workflow.slug: workflow for workflow in found if workflow.is_quick}
@@ -99,6 +101,8 @@ def discard(context: Context, slug: str) -> WorkflowView:
 def again(context: Context, slug: str, request: DoRequest) -> str:
     """Discard the work, and begin once more with the same idea and the same checks; returns the new name."""
     snapshot = workflows_of(context).snapshot(slug)
-    checks = tuple(check.command for check in snapshot.facts.readable_slices.checks)
+    checks = [(check.command, check.cwd) for check in snapshot.facts.readable_slices.checks]
+    usual = [(test.command, test.cwd) for test in context.settings.values.project.test_commands]
+    given = () if checks == usual else tuple(command for command, _ in checks)
     discard(context, slug)
-    return begin_quick(context, replace(request, idea=snapshot.workflow.idea, checks=checks))
+    return begin_quick(context, replace(request, idea=snapshot.workflow.idea, checks=given))
