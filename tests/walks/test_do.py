@@ -273,7 +273,8 @@ def terminal(signer):
 
 
 def said(child):
-    child.expect(pexpect.EOF)
+    if not child.flag_eof:
+        child.expect(pexpect.EOF)
     child.wait()
     return ESCAPES.sub("", child.before)
 
@@ -342,3 +343,108 @@ def test_accepting_a_changed_test_signs_it_in_the_name_of_the_person(signer, ter
     assert child.exitstatus == 0
     assert "test_repr" in (signer.root / "tests/test_signer.py").read_text()
     assert [line["grade"] for line in signer.ask("status", SLUG)["requirements"]] == ["person"]
+
+
+def test_a_person_may_take_unproven_work_in_their_name(signer, terminal):
+    turns(signer, {"role": "builder", "run": WORK})
+    child = terminal(IDEA, "--branch")
+    child.expect("nothing proves it")
+    child.expect(MENU)
+    child.sendline("a")
+    child.expect("you take this in your name")
+    child.expect("Accept it")
+    child.sendline("y")
+    assert f"the work is on the branch loopwright/{SLUG}" in said(child)
+    assert child.exitstatus == 0
+    assert [line["grade"] for line in signer.ask("status", SLUG)["requirements"]] == ["person"]
+    assert "__repr__" not in (signer.root / "signer.py").read_text()
+
+
+def test_a_person_answers_the_agent_in_the_terminal(signer, terminal):
+    question = json.dumps({"question": "Show the key?", "options": ["yes", "no"]})
+    asks = {"role": "builder", "run": f"printf '%s' '{question}' > $LOOPWRIGHT_DECISIONS/q.json"}
+    turns(signer, asks, {**HONEST, "expect": "yes"})
+    child = terminal(IDEA)
+    child.expect(r"D-1: Show the key\?")
+    child.expect("Your answer")
+    child.sendline("yes")
+    child.expect(MENU)
+    child.sendline("q")
+    text = said(child)
+    assert child.exitstatus == 11
+    assert text.splitlines()[-1] == f"  → loopwright do --continue {SLUG}"
+
+
+def test_leaving_the_question_open_loses_nothing(signer, terminal):
+    child = terminal(IDEA)
+    child.expect(MENU)
+    for _ in range(10):
+        child.sendintr()  # the first may arrive just before the terminal is read
+        if child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=3) == 0:
+            break
+    text = said(child)
+    assert f"nothing is lost: `loopwright do --continue {SLUG}`" in text
+    assert child.exitstatus == 130
+    assert as_json(signer, "--continue", code=11)["outcome"] == "proven"
+
+
+def test_other_changes_of_the_user_are_never_committed(signer):
+    signer.write("signer.py", FILES["signer.py"] + "\n\nNOTE = 1\n")
+    signer.write("NOTES", "mine\n")
+    signer.git("add", "NOTES")
+    head = signer.git("rev-parse", "HEAD")
+    tests = 'from signer import Signer\n\n\ndef test_repr():\n    assert repr(Signer("a")) == "Signer(a)"\n'
+    work = FILES["signer.py"] + '\n    def __repr__(self):\n        return f"Signer({self.key})"\n\n\nNOTE = 1\n'
+    turns(signer, {"role": "builder", "run": writes("signer.py", work) + writes("tests/test_repr.py", tests)})
+    record = as_json(signer, IDEA, "--accept-if-proven", "--commit")
+    assert record["commit"] is None
+    assert "you had uncommitted changes when it was built" in record["not_committed"]
+    assert signer.git("rev-parse", "HEAD") == head
+    assert "__repr__" in (signer.root / "signer.py").read_text()
+
+
+def test_staged_files_of_the_user_stay_out_of_the_commit(signer):
+    do(signer, IDEA, code=11)
+    signer.git("config", "core.hooksPath", "hooks")
+    signer.write("hooks/pre-commit", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    signer.write(".git/info/exclude", "hooks/\n")
+    committed = as_json(signer, "--continue", "--accept-if-proven", "--commit")["commit"]
+    assert signer.git("rev-parse", "HEAD").strip() == committed
+    assert signer.git("show", "--name-only", "--format=").split() == ["signer.py", "tests/test_repr.py"]
+
+
+def test_a_limit_of_the_cost_ends_the_work_and_a_higher_one_goes_on(signer):
+    half = {"role": "builder", "run": WORK, "usd": 0.5}
+    broken = {"role": "builder", "run": "echo 'Signer = None' >> signer.py", "usd": 0.5}
+    turns(signer, broken)
+    record = as_json(signer, IDEA, "--usd", "0.1", code=12)
+    assert record["reasons"][0]["code"] == "budget_usd"
+    turns(signer, broken, {**half, "run": writes("signer.py", FILES["signer.py"]) + WORK + NEW_TEST})
+    assert as_json(signer, "--continue", "--usd", "5", "--accept-if-proven")["cost"]["usd"] == 1.0
+
+
+def test_a_check_of_the_user_decides_and_the_tests_of_the_project_run_too(signer):
+    check = "python3 -c 'from signer import Signer; assert repr(Signer(1)) == \"Signer(1)\"'"
+    turns(signer, {"role": "builder", "run": WORK})
+    record = as_json(signer, IDEA, "--check", check, "--accept-if-proven")
+    assert [line["grade"] for line in record["requirements"]] == ["command"]
+    assert record["tests"].startswith("the work breaks none of the project's tests")
+
+
+def test_specs_of_openspec_and_names_that_exist_are_left_alone(signer):
+    signer.write("openspec/specs/keep", "")
+    signer.commit("with openspec")
+    do(signer, IDEA, code=11)
+    do(signer, f"{IDEA}!", "--check", "true", code=14)
+    slugs = sorted(path.name for path in (signer.own / "workflows").iterdir())
+    assert slugs == [SLUG, f"{SLUG}-2"]
+    assert [name for name in seen_by_git(signer) if not name.startswith(".loopwright/")] == []
+    assert not (signer.root / "openspec/changes").exists()
+    refused = json.loads(signer.run("do", "--continue", "signer", "--json").stderr.splitlines()[-1])
+    assert refused["message"] == f"'signer' is a part of several names: {SLUG}, {SLUG}-2"
+
+
+def test_wrong_usage_is_refused_with_an_example(signer):
+    for arguments in ((), (IDEA, "--continue", "x"), (IDEA, "--commit", "--branch"), ("…",), (" ",)):
+        assert "WRONG_USAGE" in do(signer, *arguments, code=2).stderr
+    assert not (signer.own / "workflows").exists()

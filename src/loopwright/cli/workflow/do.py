@@ -21,6 +21,7 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.do_ask import DoChoice, Wish, ask_person
 from loopwright.cli.workflow.do_output import EXIT_CODES, document, echo_result
 from loopwright.errors import Interrupted, WorkflowRefused, WrongUsage
+from loopwright.exit_codes import ExitCode
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Budget
 from loopwright.stages.context import Context
@@ -92,6 +93,9 @@ def do_command(context: Context, idea: str | None, checks: tuple[str, ...], name
         slug = do.begin_quick(context, request)
     try:
         return _work_and_decide(context, slug, chosen)
+    except click.Abort:
+        chosen.tell(f"interrupted; nothing is lost: `loopwright do --continue {slug}`")
+        return ExitCode.SIGINT
     except Interrupted as stop:
         chosen.tell(f"interrupted; nothing is lost: `loopwright do --continue {slug}`")
         if chosen.as_json:

@@ -32,7 +32,9 @@ _SENTENCES = {
     DoOutcome.UNPROVEN: ("nothing proves it", "yellow"),
 }
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
-_HEADS = ("diff ", "index ", "--- ", "+++ ", "new ", "deleted ")
+_HEADS = ("diff ", "--- ", "+++ ", "new ", "deleted ")
+# Digests of contents say nothing to a person.
+_LEFT_OUT = "index "
 # A longer diff is for `loopwright loop diff`.
 _MOST_LINES = 2000
 
@@ -86,7 +88,8 @@ def _echo_diff(result: DoResult) -> None:
         if path in result.protected:
             did = translate(result.protected[path])
             put(message("protected: {path} ({did})", path=path, did=did), fg="yellow", bold=True)
-        lines = parts_for(result.patch, (path,)).decode("utf-8", "replace").splitlines()
+        part = parts_for(result.patch, (path,)).decode("utf-8", "replace")
+        lines = [line for line in part.splitlines() if not line.startswith(_LEFT_OUT)]
         for line in lines[:left]:
             put(line, bold=True) if line.startswith(_HEADS) else put(line, fg=_COLORS.get(line[:1]))
         left = max(0, left - len(lines))
