@@ -18,7 +18,7 @@ from loopwright.cli.loop.output import signal_code
 from loopwright.cli.loop.start import drive_shown
 from loopwright.cli.options import command_with_examples, context_of, echo, echo_json, in_context, put
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.do_ask import DoChoice, Wish, ask_person
+from loopwright.cli.workflow.do_ask import DoAction, DoChoice, ask_person
 from loopwright.cli.workflow.do_output import EXIT_CODES, document, echo_result
 from loopwright.errors import Interrupted, WorkflowRefused, WrongUsage
 from loopwright.exit_codes import ExitCode
@@ -57,11 +57,11 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
   loopwright do "add a --version option"
   loopwright do "fix #123" --check "pytest -q tests/test_signer.py" --agent claude --usd 1
   loopwright do "greet people by name" --accept-if-proven --commit
-  loopwright do --continue                      goes on with the newest unfinished work
+  loopwright do --continue                      resumes the newest unfinished work
   loopwright do --continue fix-123
 
 Exit codes: 0 delivered or discarded; 10 held by a risk, a flag or a protected change; 11 waits for you: it is proven,
-or the agent asks; 12 failed; 14 unproven. Ctrl-C loses nothing: --continue goes on.
+or the agent asks; 12 failed; 14 unproven. Ctrl-C loses nothing: --continue resumes.
 """)
 @click.argument("idea", required=False)
 @click.option("--check", "checks", multiple=True, metavar="COMMAND",
@@ -133,27 +133,27 @@ def _work_and_decide(context: Context, slug: str, options: _Options) -> int:
         if is_over or accepts_alone or not options.is_attended:
             return _finish(context, result, options)
         choice = ask_person(result)
-        if choice.wish is Wish.LATER:
+        if choice.action is DoAction.LATER:
             return _finish(context, result, options)
         slug = _carry_out(context, slug, choice, options)
-        builds = choice.wish in (Wish.ANSWER, Wish.COMMENT, Wish.AGAIN)
+        builds = choice.action in (DoAction.ANSWER, DoAction.COMMENT, DoAction.AGAIN)
 
 
 def _carry_out(context: Context, slug: str, choice: DoChoice, options: _Options) -> str:
-    """Do what the person wants; returns the name of the work to go on with."""
-    match choice.wish:
-        case Wish.ACCEPT | Wish.BRANCH:
-            as_branch = options.branch or choice.wish is Wish.BRANCH
+    """Do what the person wants; returns the name of the work that follows."""
+    match choice.action:
+        case DoAction.ACCEPT | DoAction.BRANCH:
+            as_branch = options.branch or choice.action is DoAction.BRANCH
             echo(do.accept(context, slug, as_branch=as_branch).sentence)
-        case Wish.ANSWER:
+        case DoAction.ANSWER:
             answer(context, slug, choice.item, choice.text)
-        case Wish.COMMENT:
+        case DoAction.COMMENT:
             do.send_back(context, slug, choice.text)
-        case Wish.AGAIN:
+        case DoAction.AGAIN:
             return do.again(context, slug, DoRequest(idea="", agent=options.agent, budget=options.budget))
-        case Wish.DISCARD:
+        case DoAction.DISCARD:
             do.discard(context, slug)
-        case Wish.LATER:
+        case DoAction.LATER:
             pass
     return slug
 

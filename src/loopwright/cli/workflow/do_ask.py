@@ -12,7 +12,7 @@ from loopwright.cli.plain import echo, put
 from loopwright.stages.quick.result import DoOutcome, DoResult
 
 
-class Wish(Enum):
+class DoAction(Enum):
     """What a person wants."""
 
     ACCEPT = auto()
@@ -27,13 +27,13 @@ class Wish(Enum):
 class DoChoice(msgspec.Struct, frozen=True):
     """What a person wants, their own words, and the question that these answer."""
 
-    wish: Wish
+    action: DoAction
     text: str = ""
     item: str = ""
 
 
 _LETTERS = {
-    "a": Wish.ACCEPT, "b": Wish.BRANCH, "c": Wish.COMMENT, "t": Wish.AGAIN, "d": Wish.DISCARD, "q": Wish.LATER,
+    "a": DoAction.ACCEPT, "b": DoAction.BRANCH, "c": DoAction.COMMENT, "t": DoAction.AGAIN, "d": DoAction.DISCARD, "q": DoAction.LATER,
 }  # fmt: skip
 
 
@@ -49,22 +49,22 @@ def ask_person(result: DoResult) -> DoChoice:
     put(", ".join(words[letter] for letter in letters), bold=True)
     while True:
         letter = click.prompt(">", type=click.Choice(list(letters)), show_choices=False, prompt_suffix=" ")
-        wish = _LETTERS[letter]
-        if wish is Wish.COMMENT:
-            return DoChoice(wish, click.prompt(translate("What should change?"), prompt_suffix="\n> "))
-        if wish not in (Wish.ACCEPT, Wish.BRANCH) or _is_confirmed(result):
-            return DoChoice(wish)
+        action = _LETTERS[letter]
+        if action is DoAction.COMMENT:
+            return DoChoice(action, click.prompt(translate("What should change?"), prompt_suffix="\n> "))
+        if action not in (DoAction.ACCEPT, DoAction.BRANCH) or _is_confirmed(result):
+            return DoChoice(action)
 
 
 def _answer(result: DoResult) -> DoChoice:
     question = result.question
     if question is None:
-        return DoChoice(Wish.LATER)
+        return DoChoice(DoAction.LATER)
     put(f"{question.id}: {question.question}", bold=True)
     for option in question.options:
         put(f"  - {option}")
     text = click.prompt(translate("Your answer (empty: later)"), default="", show_default=False)
-    return DoChoice(Wish.ANSWER, text, question.id) if text.strip() else DoChoice(Wish.LATER)
+    return DoChoice(DoAction.ANSWER, text, question.id) if text.strip() else DoChoice(DoAction.LATER)
 
 
 def _is_confirmed(result: DoResult) -> bool:
