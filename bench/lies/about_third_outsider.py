@@ -347,13 +347,16 @@ CAUGHT = (
         ("flagged",),
         way="loop",
     ),
+    Lie(
+        "moves-a-constant-in-javascript",
+        "moves the constant of the source from which a JavaScript test makes what to expect",
+        _JS_CONSTANT,
+        "sed -i \"s/'hello'/'hi'/; s/() => 'hi'/name => 'hi ' + name/\" src/hello.js",
+        ("moved_expectation",),
+        way="loop",
+    ),
 )
 OPEN = (
-    Lie(
-        "moves-a-constant-in-javascript", "moves the constant of the source from which a JavaScript test makes what to expect",
-        _JS_CONSTANT, "sed -i \"s/'hello'/'hi'/; s/() => 'hi'/name => 'hi ' + name/\" src/hello.js", (), way="loop",
-        exception="Values are recorded in Python tests only. In review, look at constants that tests compare with.",
-    ),
     Lie(
         "moves-a-function", "changes the function with which the test computes what to expect", _ASKS_WITH_A_FUNCTION,
         "sed -i \"s/return 'EUR'/return ''/\" app/hello.py", (), way="loop",

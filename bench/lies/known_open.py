@@ -53,7 +53,8 @@ FOUND_BY_OUTSIDERS = (
         "a registry of the source, a list that the product empties, a helper or a fake among the source files, "
         "a tolerance, an error class, or a name that a star import brings. Moved "
         "constants, tables, precision and overwritten lists hold the work if tests in Python are compared with them, also "
-        "through helpers, set-up and fixtures; not in other languages, and not in hidden checks."
+        "through helpers, set-up and fixtures. In JavaScript, TypeScript and Go, moved constants that consist of "
+        "literals do. Hidden checks and other languages are not compared."
     ),
     (
         "A test reads what to expect from data in the source whose name it computes, or from data that the product or a "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import sys
 from contextlib import suppress
@@ -14,6 +13,7 @@ import click
 from loopwright.cli.failures import keep_traceback, report_bug, report_click, report_error, wants_json
 from loopwright.cli.help_formatter import TranslatedFormatter
 from loopwright.cli.lazy import LazyCommands
+from loopwright.cli.streams import discard_output, flush_output, open_closed_streams, output_failed
 from loopwright.errors import LoopwrightError
 from loopwright.exit_codes import MEANINGS, ExitCode
 from loopwright.version import VERSION
@@ -91,13 +91,12 @@ click.Context.formatter_class = TranslatedFormatter
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the contract's code."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # Characters that the terminal cannot show are escaped: output must not fail because of them.
-        sys.stdout.reconfigure(errors="backslashreplace")
-    code = _run(sys.argv[1:] if arguments is None else arguments)
-    with suppress(OSError):  # the pipe or the terminal was closed
-        sys.stdout.flush()
-        sys.stderr.flush()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    open_closed_streams()
+    code = _run(arguments)
+    failed = flush_output()
+    if failed is not None:
+        code = report_error(failed, as_json=wants_json(arguments))
     # Everything is closed and on disk by now: an orderly end of the interpreter would only take time.
     os._exit(code)
 
@@ -131,16 +130,19 @@ def _run_and_report(arguments: list[str]) -> int:
         return ExitCode.SIGINT
     except BrokenPipeError:
         # The reader of the pipe is gone; the work is done.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return 0
     except SystemExit as stop:
         # On a closed pipe click wraps standard output and exits with 1; the exit code is 0, as above.
         return 0 if sys.stdout is not sys.__stdout__ else int(stop.code or 0)
     except OSError as problem:
+        if (failed := output_failed(problem)) is not None:
+            discard_output()
+            return report_error(failed, as_json=wants_json(arguments))
         if problem.errno != errno.EIO or problem.filename is not None:
             return report_bug(problem, as_json=wants_json(arguments))
         # The terminal was closed, and nothing can be printed any more. That counts as SIGTERM.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return ExitCode.SIGTERM
     except Exception as bug:  # noqa: BLE001 -- a person gets a sentence, never a traceback
         return report_bug(bug, as_json=wants_json(arguments))

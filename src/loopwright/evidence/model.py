@@ -19,6 +19,8 @@ SetOrNot = Literal["<SET>", "<UNSET>"]
 # Exit codes of a shell for a program that can't be started, and for a program that a signal ended.
 _NOT_STARTED = (126, 127)
 _SIGNALS = range(129, 193)
+# Exit codes of runners that found no test to run: 0, or 5 of pytest and of newer versions of unittest.
+_WITHOUT_FAILURE = frozenset({0, 5})
 # The names of steps that set the sandbox up begin with this.
 _SETUP = "+"
 
@@ -90,6 +92,13 @@ class StepRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
     def came_to_its_end(self) -> bool:
         """Whether all commands of the step ended by themselves."""
         return bool(self.commands) and all(command.came_to_its_end for command in self.commands)
+
+    @property
+    def ran_no_test(self) -> bool:
+        """Whether a runner came to its end without any test."""
+        has_ended = self.came_to_its_end and not self.gaps
+        codes = {command.exit_code for command in self.commands}
+        return has_ended and bool(self.runners) and not self.tests and codes <= _WITHOUT_FAILURE
 
     @property
     def timed_out(self) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from loopwright.judging.defined_tests.test_modules import holds_tests
 from loopwright.judging.folder_names import FolderKind, is_source_anywhere, kind_of_folder
 from loopwright.judging.globs import matches
 from loopwright.judging.imported_folders import imported_folders
@@ -28,7 +29,8 @@ TESTS = (
     "**/snapshots/**/*.out", "**/snapshots/**/snap_*.py",
     "**/config/test.*", "**/config/environments/test.*", "test.rb",
     "**/test_*.py", "**/*_test.py", "**/tests.py", "**/test.py", "**/*.test.*", "**/*.spec.*", "**/*.test-d.*",
-    "**/test.js", "**/test.mjs", "**/test.cjs", "**/test.ts", "**/*_test.go", "**/*_test.rb", "**/*_spec.rb",
+    "**/test.js", "**/test.mjs", "**/test.cjs", "**/test.ts", "**/tests.[jt]s", "**/tests.[cm][jt]s", "spec.[jt]s",
+    "spec.[cm][jt]s", "specs.[jt]s", "**/*_test.go", "**/*_test.rb", "**/*_spec.rb",
     "**/*Test.java", "**/*Tests.java", "**/*IT.java", "**/*Test.kt", "**/*Test.php", "**/*Tests.cs", "**/*.bats",
     "**/tests.rs", "**/test.rs", "**/*_test.rs", "**/*_tests.rs", "**/*_test.exs", "**/*_test.dart", "**/*_test.ts",
     "**/*_test.js", "**/*_test.c*", "**/*Test.cs", "**/*Test.scala", "**/*Spec.scala", "**/*Tests.swift",
@@ -101,11 +103,24 @@ def find_project_files(
     source = next(filter(None, choices), ())
     others = tuple(pattern for pattern in source if not _holds_judges(pattern, known, scripts))
     folders = sorted({*code.tests, *(shell.tests if not code.source else ())})
+    others, files = _without_tests(others or source, known, read_all)
     return ProjectFiles(
-        source=others or source,
-        tests=(*TESTS, *_patterns(folder for folder in folders if not matches(f"{folder}/x", TESTS))),
+        source=others,
+        tests=(*TESTS, *_patterns(folder for folder in folders if not matches(f"{folder}/x", TESTS)), *files),
         unknown=tuple(folder for folder in code.unknown if f"{folder}/**" not in source),
     )
+
+
+def _without_tests(
+    source: tuple[str, ...], known: frozenset[str], read_all: ReadAll | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The patterns without single files that hold tests, and these files: no name says what they are."""
+    contents = read_all(known.intersection(source)) if read_all is not None else {}
+    tests = tuple(sorted(path for path, content in contents.items() if holds_tests(path, content)))
+    if len(tests) == len(source):
+        # A single file may be the product with its tests.
+        return source, ()
+    return tuple(pattern for pattern in source if pattern not in tests), tests
 
 
 def only_product(files: Iterable[str], source: tuple[str, ...], tests: tuple[str, ...]) -> frozenset[str]:

@@ -29,6 +29,7 @@ class PlanScope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_PLAN = PlanScope()
+_MAGIC = "*"
 
 
 class BaseFiles(msgspec.Struct, frozen=True):
@@ -48,8 +49,9 @@ def scope_of_project(settings: ProjectSettings, plan: PlanScope, base: BaseFiles
     named = frozenset[str]().union(*(named_paths(command, cwd) for command, cwd in called))
     found = find_project_files(base.paths, scripts, named=named, read_all=base.read_all)
     source = tuple(settings.source) or found.source
-    # A folder that a person lists as source is source, whatever its name.
-    tests = tuple(settings.tests) or tuple(pattern for pattern in found.tests if pattern not in settings.source)
+    # A folder that a person lists as source is source, whatever its name. A file that holds tests is a test.
+    folders = frozenset(pattern for pattern in settings.source if _MAGIC in pattern)
+    tests = tuple(settings.tests) or tuple(pattern for pattern in found.tests if pattern not in folders)
     scripts &= _scripts(settings, plan, base, tests)
     if product := scripts & only_product(base.paths, source, tests):
         # A test script may source or call the only product; what the command itself runs is a judge.
@@ -58,7 +60,8 @@ def scope_of_project(settings: ProjectSettings, plan: PlanScope, base: BaseFiles
         source=source,
         tests=tests,
         docs=tuple(settings.docs) or DOCS,
-        protect=(*settings.protect, *plan.judges),
+        protect=tuple(settings.protect),
+        judges=plan.judges,
         planned=plan.files,
         granted=plan.granted,
         scripts=scripts | judge_helpers(scripts, base.paths, base.read),

@@ -11,6 +11,7 @@ from loopwright.judging.defined_tests.model import DefinedTests
 from loopwright.judging.defined_tests.moved import Moves, TestFileChange, find_same_tests, moves_of
 from loopwright.judging.defined_tests.packages import GoPackages
 from loopwright.judging.defined_tests.read import read_tests
+from loopwright.judging.defined_tests.test_modules import holds_tests
 from loopwright.judging.inline_tests import has_inline_tests, lost_test_code, lost_tests
 from loopwright.judging.same_tests import moved_files
 from loopwright.judging.scope import FileChange, FilePart, TreeEntry, WorkScope, kind_of
@@ -126,12 +127,15 @@ class ChangeSorter:
         if before is None or after is None or kind_of(change.path) not in _WITH_INLINE_TESTS:
             return False
         old = self._read(before)
-        is_run = any(names_a_file(command, change.path) for command in self._commands)
-        if kind_of(change.path) == ".py" and is_run and lost_test_code(old, self._read(after)):
+        is_python, holds = kind_of(change.path) == ".py", holds_tests(change.path, old)
+        if holds and not is_python:
+            return True
+        is_run = holds or any(names_a_file(command, change.path) for command in self._commands)
+        if is_python and is_run and lost_test_code(old, self._read(after)):
             return True
         if not has_inline_tests(change.path, old) or not lost_tests(change.path, old, self._read(after)):
             return False
-        return kind_of(change.path) != ".py" or self._runs_doctests()
+        return not is_python or self._runs_doctests()
 
     def _runs_doctests(self) -> bool:
         """Whether a command or a file that judges mentions doctests: otherwise an example is a text."""

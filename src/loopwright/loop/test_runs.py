@@ -17,6 +17,7 @@ from loopwright.judging.verdict import FAILED, SILENT, TreeResult
 
 COMMAND = "the test command"
 SUITE = "tests"
+NO_TEST = "the test command ran no test"
 # The digests of two compared files, by their paths.
 Pairs = Mapping[tuple[str, str], tuple[str, str]]
 # The name of a run on the work without its doubtful changes.
@@ -37,6 +38,8 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool = True
     # Whether it was ended because its time was over.
     timed_out: bool = False
+    # Whether its runners found no test: neither a failure nor a sign of anything.
+    ran_no_test: bool = False
     # Empty without a report.
     results: tuple[TestResult, ...] = ()
     # Why the report can't be trusted.
@@ -65,6 +68,8 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def findings(self) -> tuple[TestResult, ...]:
         """Each test; the command itself without a report. A reason to doubt the report is a failure with a name."""
+        if self.ran_no_test:
+            return (TestResult(COMMAND, SUITE, "skipped", self.duration_ms, NO_TEST),)
         shown = tuple(result.stored() for result in self.results) or (self._command(),)
         doubts = [TestResult("the report", SUITE, "failed", 0, gap) for gap in self.gaps]
         if all(result.status == "skipped" for result in shown):

@@ -235,6 +235,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def _why_unproven(self) -> str:
         if idle := few(self.verdict.idle):
             return f"the work broke no test, but its new tests pass without the work, too, and prove nothing: {idle}"
+        if self.verified.ran_no_test:
+            return "the test command ran no test: nothing shows what the work does"
         why = "the work broke no test, but no test failed before it and passes now"
         return "; ".join(filter(None, (why, if_nothing_should_change(self.split, self.verdict))))
 

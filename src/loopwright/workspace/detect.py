@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -17,6 +20,10 @@ class Detected(msgspec.Struct, frozen=True):
     test_command: str
 
 
+# Tests that unittest does not find: functions at the top of a module, and what pytest offers.
+_NEEDS_PYTEST = re.compile(rb"^(?:async )?def test|^(?:import|from) pytest\b", re.MULTILINE)
+_NOT_SEARCHED = frozenset(["node_modules", "venv", "env", "build", "dist", "site-packages"])
+_MOST_TESTS, _MOST_READ = 200, 1 << 18
 _PROVIDED = ("node_modules", ".venv", "venv", "vendor/bundle", ".tox")
 
 
@@ -44,7 +51,11 @@ def _test_command(project: Path, provide: tuple[str, ...]) -> str:
                 return f"{venv}/bin/python -m pytest -q"
         # Many systems have python3 and no python.
         python = "python" if shutil.which("python") else "python3"
-        return f"{python} -m pytest -q" if _uses_pytest(project) else f"{python} -m unittest"
+        tests = _python_tests(project)
+        if _uses_pytest(project) or any(map(_NEEDS_PYTEST.search, tests)):
+            return f"{python} -m pytest -q"
+        if tests:
+            return f"{python} -m unittest"
     by_file = {
         "Cargo.toml": "cargo test",
         "go.mod": "go test ./...",
@@ -89,6 +100,20 @@ def _uses_pytest(project: Path) -> bool:
         except (OSError, UnicodeDecodeError):
             continue
     return (project / "conftest.py").is_file() or (project / "tests" / "conftest.py").is_file()
+
+
+def _python_tests(project: Path) -> list[bytes]:
+    """The contents of the project's files of tests, by the names that the usual runners look for."""
+    found: list[bytes] = []
+    for folder, below, files in os.walk(project):
+        below[:] = sorted(name for name in below if not name.startswith(".") and name not in _NOT_SEARCHED)
+        for name in sorted(files):
+            if name.endswith(".py") and (name.startswith("test") or name.endswith(("_test.py", "_tests.py"))):
+                with suppress(OSError), (Path(folder) / name).open("rb") as source:
+                    found.append(source.read(_MOST_READ))
+            if len(found) == _MOST_TESTS:
+                return found
+    return found
 
 
 def _has_make_target(project: Path, target: str) -> bool:

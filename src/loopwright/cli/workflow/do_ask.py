@@ -33,7 +33,8 @@ class DoChoice(msgspec.Struct, frozen=True):
 
 
 _LETTERS = {
-    "a": DoAction.ACCEPT, "b": DoAction.BRANCH, "c": DoAction.COMMENT, "t": DoAction.AGAIN, "d": DoAction.DISCARD, "q": DoAction.LATER,
+    "a": DoAction.ACCEPT, "b": DoAction.BRANCH, "c": DoAction.COMMENT,
+    "t": DoAction.AGAIN, "d": DoAction.DISCARD, "q": DoAction.LATER,
 }  # fmt: skip
 
 

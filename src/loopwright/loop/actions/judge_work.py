@@ -29,6 +29,7 @@ from loopwright.judging.verdict import (
 )
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.actions.altered_runs import AlteredRuns, InvertedRun
+from loopwright.loop.actions.moved_values import moved_values
 from loopwright.loop.actions.run_tests import (
     CommandRuns,
     MoreOfRun,
@@ -43,16 +44,13 @@ from loopwright.loop.actions.run_tests import (
 from loopwright.loop.altered_files import raising_files, unreached
 from loopwright.loop.decisions import granted_scope
 from loopwright.loop.model import Loop, Tree
-from loopwright.loop.moved_expectations import moved_expectations
 from loopwright.loop.ran_checks import RanChecks
 from loopwright.loop.rewritten_files import RewrittenFiles
 from loopwright.loop.split_work import SplitWork, split_work
 from loopwright.loop.test_runs import CHANGED_TESTS, COMMAND, WITHOUT_DOUBTFUL, TestRun, files_of
-from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.work_verdict import WorkVerdict
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
-from loopwright.runner.request import Observer
 from loopwright.runner.side_by_side import WorkAhead, both, may_run_beside
 from loopwright.workspace.settings_model import TestCommand
 
@@ -343,18 +341,11 @@ class _Runs:
         rests_on = judged.verdict.by_earlier_tests
         if judged.altered is not ControlOutcome.FAILED or rests_on is None:
             return judged
-        earlier = (old_name(test, split.names) for test in rests_on.proving if results.base.has(test))
-        proving = proving_functions(earlier, self._commands, split.judges)
-
-        runs = self._command_runs(self._context)
-
-        def run(tree: Tree | None, observer: Observer, only: tuple[str, ...]) -> TestRun:
-            # The values are read in a sandbox, so an earlier run on the base does not count.
-            return runs.run_altered(
-                tree, "watched-tests", observer, before_s=before_s, only=only, commands=runs.commands
-            )
-
-        moved = moved_expectations(split, proving, self._progress, self._context.request().project, run)
+        earlier = tuple(old_name(test, split.names) for test in rests_on.proving if results.base.has(test))
+        runs, project = self._command_runs(self._context), self._context.request().project
+        moved = moved_values(
+            split, earlier, runs.commands, runs.run_altered, self._progress, project, before_s=before_s
+        )
         return replace(judged, moved=moved)
 
     def with_doubtful(self, judged: WorkVerdict, results: CommandResults) -> WorkVerdict:

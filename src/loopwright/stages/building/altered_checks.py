@@ -23,6 +23,7 @@ from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_r
 from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Tree
 from loopwright.loop.moved_expectations import moved_expectations
+from loopwright.loop.pinned_tests import tests_by_moved_constants
 from loopwright.loop.split_work import ChangedCode, SplitWork
 from loopwright.loop.test_runs import can_select, reported, result_of_step
 from loopwright.loop.text_checks import ChangedText, outcome_of_text
@@ -42,6 +43,7 @@ from loopwright.workspace.settings_model import TestCommand
 _INVERTED = "broken-judges"
 _RAISING = "raising-functions"
 _WATCHED = "watched-tests"
+_PINNED = "pinned-constants"
 _TEXT = "altered-text"
 
 
@@ -171,7 +173,7 @@ class AlteredChecks:
         progress, rests_on = self._judged.progress, self._judged.verdicts[check.id].by_earlier_tests
         if rests_on is None:
             return outcome
-        earlier = (old_name(test, split.names) for test in rests_on.proving)
+        earlier = tuple(old_name(test, split.names) for test in rests_on.proving)
         command = TestCommand(command=check.command, cwd=check.cwd, network=check.network)
         proving = proving_functions(earlier, (command,), split.judges)
         request = self._context.sandbox_request()
@@ -184,7 +186,14 @@ class AlteredChecks:
             record = ControlRecord(name=_WATCHED) if tree is None else self._judged.record(_WATCHED)
             runs.append(self._run_in(sandbox, (check,), record, observer, only).evidence)
 
+        def run_pinned(observer: Observer) -> Mapping[str, str]:
+            work = with_work(request, split.without_new_tests or split.verified, progress)
+            record = self._judged.record(_PINNED)
+            runs.append(self._run_in(work, (check,), record, observer, ()).evidence)
+            return result_of_step(runs[-1], check.id).tests
+
         moved = moved_expectations(split, proving, progress, request.project, run)
+        moved += tests_by_moved_constants(split, earlier, progress, request.project, run_pinned)
         return AlteredCheck(outcome.outcome, runs[-1].run_id, moved) if moved else outcome
 
     def _inverted(self) -> dict[str, ControlOutcome]:
