@@ -238,6 +238,10 @@ def test_only_a_person_may_do_it(signer):
         done = do(signer, *arguments, code=1, env={AGENT_MARK: "1"})
         assert "INSIDE_AGENT" in done.stderr
     assert not (signer.own / "workflows").exists()
+    (signer.own / "config.toml").unlink()
+    signer.own.rmdir()
+    do(signer, IDEA, code=1, env={AGENT_MARK: "1"})
+    assert not signer.own.exists()
 
 
 def test_the_long_path_refuses_what_do_derives(signer):
@@ -442,6 +446,17 @@ def test_specs_of_openspec_and_names_that_exist_are_left_alone(signer):
     assert not (signer.root / "openspec/changes").exists()
     refused = json.loads(signer.run("do", "--continue", "signer", "--json").stderr.splitlines()[-1])
     assert refused["message"] == f"'signer' is a part of several names: {SLUG}, {SLUG}-2"
+
+
+def test_work_that_changed_after_it_was_shown_is_shown_again(signer, terminal):
+    child = terminal(IDEA)
+    child.expect(MENU)
+    assert signer.run("review", SLUG, "--verdict", "request-changes", "--rationale", "not yet").exit_code == 0
+    child.sendline("a")
+    assert f"look again: `loopwright do --continue {SLUG}`" in said(child)
+    assert child.exitstatus == 1
+    assert (signer.root / "signer.py").read_text() == FILES["signer.py"]
+    assert as_json(signer, "--continue", "--accept-if-proven", code=10)["reasons"][0]["message"].endswith("not yet")
 
 
 def test_wrong_usage_is_refused_with_an_example(signer):

@@ -85,6 +85,7 @@ def do_command(context: Context, idea: str | None, checks: tuple[str, ...], name
     chosen = _Options(**options)
     if chosen.commit and chosen.branch:
         raise WrongUsage("--branch commits by itself", hint="use --commit or --branch, not both")
+    do.require_person(context.environment, "do")
     context = _in_workspace(context, chosen)
     if idea is None:
         slug = do.find(context, name or "")
@@ -135,16 +136,17 @@ def _work_and_decide(context: Context, slug: str, options: _Options) -> int:
         choice = ask_person(result)
         if choice.action is DoAction.LATER:
             return _finish(context, result, options)
-        slug = _carry_out(context, slug, choice, options)
+        slug = _carry_out(context, result, choice, options)
         builds = choice.action in (DoAction.ANSWER, DoAction.COMMENT, DoAction.AGAIN)
 
 
-def _carry_out(context: Context, slug: str, choice: DoChoice, options: _Options) -> str:
+def _carry_out(context: Context, result: DoResult, choice: DoChoice, options: _Options) -> str:
     """Do what the person wants; returns the name of the work that follows."""
+    slug = result.view.workflow.slug
     match choice.action:
         case DoAction.ACCEPT | DoAction.BRANCH:
             as_branch = options.branch or choice.action is DoAction.BRANCH
-            echo(do.accept(context, slug, as_branch=as_branch).sentence)
+            echo(do.accept(context, result, as_branch=as_branch).sentence)
         case DoAction.ANSWER:
             answer(context, slug, choice.item, choice.text)
         case DoAction.COMMENT:

@@ -27,12 +27,14 @@ class Committed(msgspec.Struct, frozen=True):
 
 
 def proposed_message(workflow: Workflow) -> str:
-    """The idea as the subject; a long idea follows as a whole."""
-    first = workflow.idea.splitlines()[0].strip()
-    subject = first[:1].upper() + first[1:]
-    subject = subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
-    is_whole = workflow.idea.strip().lower() == subject.lower()
-    return f"{subject}\n" if is_whole else f"{subject}\n\n{textwrap.fill(workflow.idea, _WIDTH)}\n"
+    """The first line of the idea as the subject; the rest of the idea, or a long idea as a whole, as the body."""
+    idea = workflow.idea.strip()
+    first, _, rest = idea.partition("\n")
+    subject = first[:1].upper() + first[1:].rstrip()
+    if len(subject) > _LONGEST_SUBJECT:
+        subject, rest = f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…", idea
+    paragraphs = (textwrap.fill(paragraph, _WIDTH) for paragraph in rest.strip().split("\n\n") if paragraph)
+    return "\n\n".join([subject, *paragraphs]) + "\n"
 
 
 def commit_delivery(context: Context, slug: str, message: str = "") -> Committed:

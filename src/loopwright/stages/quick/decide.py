@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.errors import WorkflowRefused
+from loopwright.errors import WorkflowConflict
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.consents import ConsentReport, give_consent, refuse_consent, sign_subject
 from loopwright.stages.context import Context, workflows_of
@@ -20,8 +20,6 @@ from loopwright.workflow.model import Building, Transition, Workflow
 from loopwright.workflow.verification import PROCESS_STATE, PROTECTED, WITHOUT_PROTECTED
 
 _NOTE = "accepted in `loopwright do`, after the diff was shown"
-# A signature may uncover another blocker; more than these is a mistake.
-_MOST_SIGNATURES = 20
 
 
 def subject_to_sign(workflow: Workflow, found: Blocker) -> str | None:
@@ -44,11 +42,12 @@ def subject_to_sign(workflow: Workflow, found: Blocker) -> str | None:
 
 
 def accept_work(
-    context: Context, slug: str, *, as_branch: bool = False, cancellation: Cancellation | None = None
+    context: Context, result: DoResult, *, as_branch: bool = False, cancellation: Cancellation | None = None
 ) -> ConsentReport:
-    """Deliver the work, with the signatures that it needs. The person has seen the diff and what it waits for."""
+    """Deliver the work that a person has seen, with the signatures for what it waits for, and for nothing else."""
     require_person(context.environment, "do")
-    view = _signed(context, slug, cancellation or Cancellation())
+    slug = result.view.workflow.slug
+    view = _signed(context, result, cancellation or Cancellation())
     if isinstance(view.workflow.at, Building):
         give_consent(context, slug, Transition.BUILD_REVIEW, by=actor())
     if isinstance(view.workflow.at, Building) or _needs_verdict(view):
@@ -98,18 +97,24 @@ def discard_work(context: Context, slug: str) -> WorkflowView:
     return view_of(context, snapshot)
 
 
-def _signed(context: Context, slug: str, cancellation: Cancellation) -> WorkflowView:
-    """The workflow after the signatures that its blockers ask for."""
-    for _ in range(_MOST_SIGNATURES):
-        view = view_workflow(context, slug)
-        if not isinstance(view.workflow.at, Building):
-            return view
+def _signed(context: Context, result: DoResult, cancellation: Cancellation) -> WorkflowView:
+    """The workflow after the signatures for what the person has seen. The work must not have changed since."""
+    slug = result.view.workflow.slug
+    view = view_workflow(context, slug)
+    if view.workflow.revision != result.view.workflow.revision:
+        raise WorkflowConflict(
+            f"the work of {slug} changed after it was shown", hint=f"look again: `loopwright do --continue {slug}`"
+        )
+    seen = {subject_to_sign(result.view.workflow, reason) for reason in result.reasons} - {None}
+    while isinstance(view.workflow.at, Building):
         subjects = (subject_to_sign(view.workflow, found) for found in view.blockers)
-        what = next((subject for subject in subjects if subject is not None), None)
+        what = next((subject for subject in subjects if subject in seen), None)
         if what is None:
-            return view
+            break
+        seen.remove(what)
         sign_subject(context, slug, what, note=_NOTE, cancellation=cancellation)
-    raise WorkflowRefused.see_status(slug, "build_review_gate_blocked", f"{slug} still waits after all signatures")
+        view = view_workflow(context, slug)
+    return view
 
 
 def _needs_verdict(view: WorkflowView) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 from msgspec.structs import replace
 
-from loopwright.errors import WorkflowRefused
+from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Budget
 from loopwright.stages.agent_choice import agent_to_do
@@ -37,6 +40,7 @@ __all__ = [
     "must_be_built",
     "prepare",
     "proposed_message",
+    "require_person",
     "send_back",
     "subject_to_sign",
 ]
@@ -62,9 +66,7 @@ def prepare(
 def find(context: Context, name: str = "") -> str:
     """The unfinished work of `do` with this name, or with a part of it; without a name, the newest."""
     require_person(context.environment, "do --continue")
-    store = workflows_of(context)
-    found = [store.snapshot(slug).workflow for slug in store.slugs() if store.exists(slug)]
-    quick = {workflow.slug: workflow for workflow in found if workflow.is_quick}
+    quick = {workflow.slug: workflow for workflow in _readable(context) if workflow.is_quick}
     if name in quick:
         return name
     unfinished = sorted(filter(_is_unfinished, quick.values()), key=lambda workflow: workflow.updated_at)
@@ -83,6 +85,14 @@ def find(context: Context, name: str = "") -> str:
             next_command=f"loopwright do --continue {fitting[-1]}",
         )
     return fitting[-1]
+
+
+def _readable(context: Context) -> Iterator[Workflow]:
+    """All workflows that can be read; `status` reports the others."""
+    store = workflows_of(context)
+    for slug in filter(store.exists, store.slugs()):
+        with suppress(LoopwrightError):
+            yield store.snapshot(slug).workflow
 
 
 def _is_unfinished(workflow: Workflow) -> bool:
