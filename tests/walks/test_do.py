@@ -407,6 +407,16 @@ def test_other_changes_of_the_user_are_never_committed(signer):
     assert "__repr__" in (signer.root / "signer.py").read_text()
 
 
+def test_a_commit_that_git_refuses_leaves_the_delivered_files(signer):
+    for name in ("user.name", "user.email"):
+        signer.git("config", "--unset", name)
+    signer.git("config", "user.useConfigOnly", "true")
+    done = do(signer, IDEA, "--accept-if-proven", "--commit")
+    assert "the work is delivered, but not committed: git commit failed: " in done.stdout
+    assert last_line(done) == f"  → loopwright undo {SLUG}"
+    assert "__repr__" in (signer.root / "signer.py").read_text()
+
+
 def test_staged_files_of_the_user_stay_out_of_the_commit(signer):
     do(signer, IDEA, code=11)
     signer.git("config", "core.hooksPath", "hooks")

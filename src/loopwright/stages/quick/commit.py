@@ -6,7 +6,7 @@ import textwrap
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused
+from loopwright.errors import GitFailed, WorkflowRefused
 from loopwright.kernel import git
 from loopwright.loop.patch_parts import paths_in
 from loopwright.stages.building.built import built, require_verified
@@ -53,7 +53,10 @@ def commit_delivery(context: Context, slug: str, message: str = "") -> Committed
     if now != delivery.before:
         raise _not_committed("you committed something else meanwhile")
     text = message.strip() or proposed_message(workflow)
-    commit = git.commit_paths(context.project, paths, text)
+    try:
+        commit = git.commit_paths(context.project, paths, text)
+    except GitFailed as problem:
+        raise _not_committed(problem.message) from problem
     return Committed(commit, text.splitlines()[0])
 
 
