@@ -315,6 +315,28 @@ def test_a_comment_goes_back_to_the_agent(signer, terminal):
     assert "<Signer {" in (signer.root / "signer.py").read_text()
 
 
+def test_a_comment_that_the_agent_does_not_carry_out_stays_in_sight(signer, terminal):
+    more = writes("tests/test_signer.py", f"\n\n{TEST}", how=">>")
+    turns(signer, {"role": "builder", "run": WORK + more})
+    child = terminal(IDEA)
+    child.expect("a person must look at it")
+    child.expect(MENU)
+    child.sendline("c")
+    child.expect("What should change")
+    child.sendline("use a new file")
+    child.expect(f"{SLUG}: .*failed")
+    child.expect("no turns left")
+    child.expect("rejected build->review: use a new file")
+    child.expect("decide later")
+    child.sendline("q")
+    said(child)
+    assert child.exitstatus == 12
+    nothing = {"role": "builder", "run": "true"}
+    turns(signer, {"role": "builder", "run": WORK + more}, nothing, nothing)
+    codes = [reason["code"] for reason in as_json(signer, "--continue", code=10)["reasons"]]
+    assert codes == ["sealed_file_changed_tests/test_signer.py", "approval_rejected_review"]
+
+
 def test_discarding_ends_it_and_trying_again_begins_anew(signer, terminal):
     child = terminal(IDEA)
     child.expect(MENU)

@@ -49,12 +49,11 @@ _UNPROVEN = frozenset({Family.UNPROVEN_REQUIREMENT, Family.VACUOUS_CHECK, Family
 # A person must look at this; they may sign for it.
 _HELD = frozenset({
     Family.SEALED_FILE_CHANGED, Family.CHANGED_TEST, Family.PROCESS_STATE_CHANGED, Family.FLAGGED,
-    Family.RISK_ABOVE_FLOOR,
+    Family.RISK_ABOVE_FLOOR, Family.APPROVAL_REJECTED,
 })  # fmt: skip
 # What follows from other blockers: the record of a build is complete when nothing else is missing.
 _FOLLOWS = frozenset({
-    Family.EXECUTION_RECORD, Family.APPROVAL_REJECTED, Family.COMPLETION_AUDIT_BLOCKED,
-    Family.COMPLETION_AUDIT_MISSING_EVIDENCE,
+    Family.EXECUTION_RECORD, Family.COMPLETION_AUDIT_BLOCKED, Family.COMPLETION_AUDIT_MISSING_EVIDENCE,
 })  # fmt: skip
 
 
@@ -138,7 +137,7 @@ def result_of(context: Context, view: WorkflowView) -> DoResult:
     workflow = view.workflow
     reasons = tuple(found for found in doubts_about(view) if found.family not in _FOLLOWS)
     outcome = _outcome(view, loop, reasons)
-    if loop is not None and outcome in (DoOutcome.FAILED, DoOutcome.QUESTION):
+    if loop is not None and isinstance(workflow.at, Building):
         reasons = (*_of_loop(loop), *reasons)
     verified, patch = workflow.judged or workflow.verification, _patch(context, loop)
     protected = verified.protected if verified is not None else None
@@ -163,7 +162,8 @@ def _outcome(view: WorkflowView, loop: Loop | None, reasons: tuple[Blocker, ...]
         is_approved = workflow.review is not None and workflow.review.verdict == "approve"
         by_tests = all(line.grade in ("tests", "command") for line in view.requirements)
         return DoOutcome.PROVEN if is_approved and not reasons and by_tests else DoOutcome.HELD
-    if loop is None or workflow.verification is None or families - _UNPROVEN - _HELD:
+    is_unheard = Family.APPROVAL_REJECTED in families and loop is not None and not isinstance(loop.phase, Completed)
+    if loop is None or workflow.verification is None or is_unheard or families - _UNPROVEN - _HELD:
         return DoOutcome.FAILED
     if families & _UNPROVEN:
         return DoOutcome.UNPROVEN
