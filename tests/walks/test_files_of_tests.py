@@ -36,6 +36,35 @@ def test_a_test_under_any_name_needs_a_signature(loops, source):
     assert hold["code"] == "changed_test_behaviour.js"
 
 
+BY_NODE = (
+    "const t = require('node:test')\nconst assert = require('node:assert')\nconst span = require('../index.js')\n"
+    "t('hours', () => assert.strictEqual(span.hours(7), '7h'))\n"
+)
+BY_UNITTEST = (
+    "import unittest\nfrom app import span\n\n\nclass Hours(unittest.TestCase):\n"
+    "    def test_hours(self):\n        self.assertEqual(span.hours(7), '7h')\n"
+)
+BY_PYTEST = "from app import span\n\n\ndef test_hours():\n    assert span.hours(7) == '7h'\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("src/days-test.js", BY_NODE, "node --test"),
+        ("app/testspan.py", BY_UNITTEST, "python3 -m unittest"),
+        ("app/check_span.py", BY_PYTEST, f"{PYTEST} -o python_files='check_*.py'"),
+    ],
+    ids=["node", "unittest", "pytest"],
+)
+def test_names_that_only_a_runner_knows_are_tests_too(loops, name, text, command):
+    files = {**SPAN, "app/__init__.py": "", "app/span.py": "def hours(n):\n    return f'{n}x'\n", name: text}
+    del files["behaviour.js"]
+    loop_id = loop_with(loops, f"sed -i 's/7h/7x/' {name}", command, files)
+    loops.run("start", loop_id, code=14)
+    (hold,) = loops.shown(loop_id)["loopwright"]["holds"]
+    assert hold["code"] == f"changed_test_{name}"
+
+
 @pytest.mark.parametrize("command", ["python3 -m unittest", PYTEST], ids=["unittest", "pytest"])
 def test_the_first_test_of_a_project_proves_its_work(loops, command):
     test = (
