@@ -55,7 +55,7 @@ class PythonAssertions:
             **dict.fromkeys(_CALLED, self._called),
             "assertTrue": lambda call: self._values.falsify(call.args[0]),
             "assert_": lambda call: self._values.falsify(call.args[0]),
-            "assertFalse": lambda call: self._values.negate(call.args[0]),
+            "assertFalse": self._false,
             "assertIsNone": lambda call: self._values.replace_value(call.args[0]),
             "assertIsNotNone": lambda call: self._values.replace_by_none(call.args[0]),
             "assertIn": self._contained,
@@ -99,6 +99,11 @@ class PythonAssertions:
         except IndexError:
             # The values are keyword arguments, or missing.
             return False
+
+    def _false(self, call: ast.Call) -> bool:
+        condition = call.args[0]
+        is_joined = isinstance(condition, ast.BoolOp)
+        return self._values.make_true(condition) if is_joined else self._values.negate(condition)
 
     def _equal(self, call: ast.Call) -> bool:
         takes_sequences = called_name(call) in _SEQUENCES

@@ -62,10 +62,39 @@ class PythonValues:
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
                 return any_done(self.falsify(value) for value in values)
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return any_done(self._never_true(value) for value in values)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as operand):
+                return self.make_true(operand)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self._falsify_comparison(node, left, ops, comparators)
             case _:
                 return self.negate(node)
+
+    # Of `a or b` one operand may be false for honest work, so no operand gets its opposite. A changed number could be
+    # the right one of another operand. A constant stays: if it decides alone, the condition can't change.
+
+    def _never_true(self, node: ast.expr) -> bool:
+        match node:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return any_done(map(self._never_true, values[:1] if _is_constant(values[-1]) else values[-1:]))
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return any_done(map(self._never_true, values))
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if _is_text(left) ^ _is_text(right):
+                return self.make_unequal(left, right)
+            case _:
+                return not _is_constant(node) and self._wrap(node, b"((", b") and False)")
+
+    def _never_false(self, node: ast.expr) -> bool:
+        match node:
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return any_done(map(self._never_false, values[:1] if _is_constant(values[-1]) else values[-1:]))
+            case ast.BoolOp(op=ast.And(), values=values):
+                return any_done(map(self._never_false, values))
+            case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]) if _is_text(left) ^ _is_text(right):
+                return self.make_unequal(left, right)
+            case _:
+                return not _is_constant(node) and self._wrap(node, b"((", b") or True)")
 
     def make_true(self, node: ast.expr) -> bool:
         """Make a condition true that is false for honest work; False if the condition is constant.
@@ -75,6 +104,10 @@ class PythonValues:
         match node:
             case ast.BoolOp(op=ast.Or(), values=values):
                 return any_done(self.make_true(value) for value in values)
+            case ast.BoolOp(op=ast.And(), values=values):
+                return any_done(self._never_false(value) for value in values)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as operand):
+                return self.falsify(operand)
             case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]):
                 return self.make_unequal(left, right)
             case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as op], comparators=[right]):
@@ -289,6 +322,11 @@ def is_literal(node: ast.expr | None) -> bool:
         case ast.Call(args=[first, *_]) if called_name(node) == "approx":
             return is_literal(first)
     return False
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Whether an expression has the same value whatever the work does: `True`, `1`, `not None`, `1 == 1`."""
+    return not any(isinstance(part, ast.Name | ast.Await | ast.Yield | ast.YieldFrom) for part in ast.walk(node))
 
 
 def _is_text(node: ast.expr) -> bool:
