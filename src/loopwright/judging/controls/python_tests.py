@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from loopwright.judging.controls.doctests import change_examples
+from loopwright.judging.controls.helper_calls import Expectation, called_helper
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
 from loopwright.judging.controls.python_assertions import PythonAssertions
 from loopwright.judging.controls.python_exits import change_exits
 from loopwright.judging.controls.python_near import NearPythonAssertions
 from loopwright.judging.controls.python_soft import soften
-from loopwright.judging.controls.python_values import PythonValues
+from loopwright.judging.controls.python_values import PythonValues, is_literal
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import Function, PythonSource, dotted_name, parse_python
 
 _RUNNERS = frozenset({"unittest", "pytest", "doctest", "nose", "nose2"})
 
 
-def invert_python(source: bytes, only: frozenset[str] | None, marks: Marks) -> Inverted:
-    """The file with changed expectations of its tests, or of the given ones."""
+def invert_python(
+    source: bytes, only: frozenset[str] | None, marks: Marks, helpers: Mapping[str, Expectation] = MappingProxyType({})
+) -> Inverted:
+    """The file with changed expectations of its tests, or of the given ones.
+
+    A test without an assertion changes what it hands to helpers of other files.
+    """
     parsed = parse_python(source)
     if parsed is None:
         return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
-    inverted = PythonFile(parsed, marks).inverted(only)
+    inverted = PythonFile(parsed, marks).inverted(only, helpers)
     if inverted.altered and parse_python(inverted.source) is None:
         return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
     return inverted
@@ -53,13 +60,19 @@ class PythonFile:
         # Changed, these would keep the file from being loaded, and pytest from running any other file.
         self._at_import: frozenset[str] = frozenset()
 
-    def inverted(self, only: frozenset[str] | None) -> Inverted:
+    def inverted(
+        self, only: frozenset[str] | None, helpers: Mapping[str, Expectation] = MappingProxyType({})
+    ) -> Inverted:
         """Change all tests, or the given ones; a file without tests is a script."""
         tests = dict(self.tests())
         if tests:
             self._at_import = frozenset(self._reachable(self._referred(_called_at_import(self._source.tree.body))))
         chosen = {test: name for test, name in tests.items() if only is None or test in only}
         results = {test: self._change_reachable(name) for test, name in chosen.items()}
+        if helpers and not self._marks.is_near:
+            # Of two tests with the same function, each has its expectations changed.
+            handed = {name: self._change_handed(name, helpers) for test, name in chosen.items() if not results[test]}
+            results |= {test: handed[name] for test, name in chosen.items() if name in handed}
         if not tests and (only is None or SCRIPT in only):
             results[SCRIPT] = self._change_script()
         examples = change_examples(self._source, self._edits, only, self._marks)
@@ -143,6 +156,17 @@ class PythonFile:
         reached = self._reachable([name])
         return any_done(self._change_function(function) for function in reached)
 
+    def _change_handed(self, name: str, helpers: Mapping[str, Expectation]) -> bool:
+        """Change the expectations that a test hands to helpers."""
+        values = PythonValues(self._source, self._edits, self._marks)
+        return any_done(
+            _change_argument(values, helpers[called_helper(call)].arguments(call), helpers[called_helper(call)])
+            for function in self._reachable([name])
+            if function not in self._at_import
+            for node in _within(self._functions[function])
+            if (call := _called_for_itself(node)) is not None and called_helper(call) in helpers
+        )
+
     def _reachable(self, names: Iterable[str]) -> list[str]:
         reached: dict[str, None] = {}
         ahead = list(names)
@@ -207,6 +231,25 @@ class PythonFile:
             if any(module.partition(".")[0] in _RUNNERS for module in modules):
                 return True
         return False
+
+
+def _called_for_itself(node: ast.AST) -> ast.Call | None:
+    """The call of a statement that does not use its result."""
+    match node:
+        case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):
+            return call
+        case _:
+            return None
+
+
+def _change_argument(values: PythonValues, arguments: list[ast.expr], expectation: Expectation) -> bool:
+    constants = [argument for argument in arguments if is_literal(argument)]
+    if not arguments or len(constants) > 1:
+        return False
+    if expectation.is_condition:
+        return values.falsify(arguments[0])
+    argument = constants[0] if constants else arguments[0]
+    return values.change_literals(argument) or values.replace_value(argument)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
