@@ -33,6 +33,8 @@ PAGES = frozenset(
 FORMATS = frozenset(
     {
         "{kind} {name} sha256 {sha256}",
+        "{indent}def {name}{idle}",
+        "{indent}class {name}:\n",
         "args = [{map}]",
         "exec({limit_tests}, _limits := dict(__name__='limits'))",
         "_limits.pop('limit_tests')(globals(), {names}, {seconds})",

@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.judging.called_commands import with_called
 from loopwright.judging.deciding_scripts import deciding_scripts
-from loopwright.kernel.relative_folder import relative_folder
+from loopwright.kernel.relative_folder import folders_above, relative_folder
 from loopwright.loop.inverted_tests import _judged_in
 from loopwright.workflow.seal import paths_in
 
@@ -35,3 +35,19 @@ def test_a_command_in_a_hidden_folder_names_files_of_that_folder(cwd):
 def test_a_script_outside_the_project_is_none_of_its_files_and_a_name_with_two_dots_is():
     assert deciding_scripts("sh ../check.sh") == deciding_scripts("cd /tmp; sh check.sh") == frozenset()
     assert deciding_scripts("sh ./..check.sh") == {"..check.sh"}
+
+
+@pytest.mark.parametrize(
+    ("path", "folders"),
+    [
+        ("a/b/c.py", ("a/b", "a", "")),
+        ("c.py", ("",)),
+        # A path that leads nowhere has an end, too.
+        ("/c.py", ("",)),
+        ("/", ()),
+        ("", ()),
+        ("../c.py", ("..", "")),
+    ],
+)
+def test_the_folders_above_a_path_come_to_an_end(path, folders):
+    assert folders_above(path) == folders

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.walks.workflow_kit import PYTEST
+from tests.walks.workflow_kit import BUILT, PYTEST, SLICE, blockers, built
 
 SPAN = {
     "index.js": "exports.days = n => n + 'd'\nexports.hours = n => n + 'x'\n",
@@ -36,6 +36,35 @@ def test_a_test_under_any_name_needs_a_signature(loops, source):
     assert hold["code"] == "changed_test_behaviour.js"
 
 
+BY_NODE = (
+    "const t = require('node:test')\nconst assert = require('node:assert')\nconst span = require('../index.js')\n"
+    "t('hours', () => assert.strictEqual(span.hours(7), '7h'))\n"
+)
+BY_UNITTEST = (
+    "import unittest\nfrom app import span\n\n\nclass Hours(unittest.TestCase):\n"
+    "    def test_hours(self):\n        self.assertEqual(span.hours(7), '7h')\n"
+)
+BY_PYTEST = "from app import span\n\n\ndef test_hours():\n    assert span.hours(7) == '7h'\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("src/days-test.js", BY_NODE, "node --test"),
+        ("app/testspan.py", BY_UNITTEST, "python3 -m unittest"),
+        ("app/check_span.py", BY_PYTEST, f"{PYTEST} -o python_files='check_*.py'"),
+    ],
+    ids=["node", "unittest", "pytest"],
+)
+def test_names_that_only_a_runner_knows_are_tests_too(loops, name, text, command):
+    files = {**SPAN, "app/__init__.py": "", "app/span.py": "def hours(n):\n    return f'{n}x'\n", name: text}
+    del files["behaviour.js"]
+    loop_id = loop_with(loops, f"sed -i 's/7h/7x/' {name}", command, files)
+    loops.run("start", loop_id, code=14)
+    (hold,) = loops.shown(loop_id)["loopwright"]["holds"]
+    assert hold["code"] == f"changed_test_{name}"
+
+
 @pytest.mark.parametrize("command", ["python3 -m unittest", PYTEST], ids=["unittest", "pytest"])
 def test_the_first_test_of_a_project_proves_its_work(loops, command):
     test = (
@@ -55,3 +84,11 @@ def test_a_command_that_finds_no_test_shows_nothing(loops, command):
     done = loops.run("start", loop_id, code=14)
     assert "the test command ran no test: nothing shows what the work does" in done.stdout
     assert "no tests ran" in done.stdout
+
+
+def test_a_plan_may_name_a_test_that_is_still_to_be_written(project):
+    check = {"id": "C", "command": f"{PYTEST} tests/test_hello.py", "judges": ["tests/test_hello.py"]}
+    test = 'from hello import greet\n\n\ndef test_name():\n    assert greet("Ann") == "hello Ann"\n'
+    work = f"{BUILT}\nmkdir tests; cat > tests/test_hello.py <<'END'\n{test}END\n"
+    built(project, [{"role": "builder", "run": work}], slices=[{**SLICE, "checks": [check]}])
+    assert blockers(project, "review") == {}

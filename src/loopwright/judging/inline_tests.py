@@ -89,6 +89,8 @@ def _test_code(text: str) -> Iterator[str]:
         match node:
             case ast.ClassDef(bases=bases) if any("TestCase" in ast.unparse(base) for base in bases):
                 yield ast.dump(node)
+            case ast.ClassDef(name=name) if name.startswith("Test"):
+                yield ast.dump(node)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("test_"):
                 yield ast.dump(node)
             case ast.Assign(targets=[ast.Name(id="__test__")]):

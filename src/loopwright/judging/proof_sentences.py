@@ -22,6 +22,7 @@ class Ignored(StrEnum):
 
     EXPECTATIONS = "expectations"
     FUNCTIONS = "functions"
+    PROGRAMS = "programs"
 
 
 class ControlledProof(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +80,8 @@ def vacuous_proof_sentence(controlled: ControlledProof) -> str:
         return f"the new tests that prove the work run no function that the work changed: {names}"
     if controlled.ignores is Ignored.FUNCTIONS:
         return "the test command also passes when the changed functions raise"
+    if controlled.ignores is Ignored.PROGRAMS:
+        return "the test command also passes when the changed programs are empty: it only asks whether they end with 0"
     return "the test command also passes when its own expectations are changed"
 
 

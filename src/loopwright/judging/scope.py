@@ -146,6 +146,8 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
     docs: tuple[str, ...] = ()
     # Never in scope.
     protect: tuple[str, ...] = ()
+    # Files on which the checks of a plan rely: never in scope, but a new test may be one of them.
+    judges: tuple[str, ...] = ()
     # The plan's own list of work files; None without a plan, or if the plan has no list.
     planned: tuple[str, ...] | None = None
     # Paths and globs that a person allowed in addition.
@@ -173,7 +175,7 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
 
     def may_move(self, path: str) -> bool:
         """Whether a test of the base may get another name."""
-        return self.is_test(path) and not matches(path, self.protect)
+        return self.is_test(path) and not matches(path, (*self.protect, *self.judges))
 
     def is_named(self, path: str) -> bool:
         """Whether the plan, or a person who was asked, names this path exactly."""
@@ -200,6 +202,8 @@ class WorkScope(msgspec.Struct, frozen=True, kw_only=True):
         """What a change is. Other changes matter: a lock file is free only next to its manifest."""
         path = change.path
         if not change.is_plain or matches(path, self.protect):
+            return FilePart.PROTECTED
+        if matches(path, self.judges) and not (change.before is None and self.is_test(path)):
             return FilePart.PROTECTED
         if path in self._named_exactly:
             return FilePart.WORK

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from loopwright.judging.controls.emptied import emptied
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.controls.raising import raise_in_changed, stop_at_entry
 from loopwright.judging.controls.restoring import restore_code
@@ -29,6 +30,9 @@ class Alteration(Enum):
     STOPPED_AT_ENTRY = auto()
     # Its code is that of the base; constants are new.
     RESTORED = auto()
+    # The program does nothing, and ends with 0; or it is that of the base.
+    EMPTIED = auto()
+    OF_BASE = auto()
     # The comments that the work added say nothing.
     WITHOUT_COMMENTS = auto()
     # The same, and it can be read but can't run; or it can't even be read.
@@ -85,6 +89,14 @@ def _raising(code: Iterable[ChangedCode]) -> Iterator[RaisingFile]:
                 Alteration.RESTORED: restore_code(file.path, file.before, file.after),
             }
             yield RaisingFile(file.path, contents, raising.lines)
+
+
+def emptied_files(code: Iterable[ChangedCode]) -> tuple[RaisingFile, ...]:
+    """The changed files as programs that do nothing, and as those of the base."""
+    return tuple(
+        RaisingFile(file.path, {Alteration.EMPTIED: emptied(file.path, file.after), Alteration.OF_BASE: file.before})
+        for file in code
+    )
 
 
 def outcome_of_raising(

@@ -35,7 +35,8 @@ from loopwright.workspace.settings_model import ProjectSettings
 _NO_BLOB = "0" * 40
 # Changed tests may need it.
 _FIXTURES = "conftest.py"
-_CODE = frozenset([*CODE_KINDS, *SHELL_KINDS, ".pyw"])
+# A work file without an ending is a program of the base.
+_CODE = frozenset([*CODE_KINDS, *SHELL_KINDS, ".pyw", ""])
 
 
 class ProtectedChange(msgspec.Struct, frozen=True, kw_only=True):

@@ -248,7 +248,7 @@ def _scope_record(scope: WorkScope | None, redactor: Redactor) -> ScopeRecord | 
         source=cleaned(scope.source),
         tests=cleaned(scope.tests),
         docs=cleaned(scope.docs),
-        protect=cleaned(scope.protect),
+        protect=cleaned((*scope.protect, *scope.judges)),
         planned=None if scope.planned is None else cleaned(scope.planned),
         granted=cleaned(scope.granted),
         scripts=cleaned(sorted(scope.scripts)),

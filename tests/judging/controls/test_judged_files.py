@@ -16,6 +16,8 @@ FILES = ("t/test_a.py", "t/test_b.py", "t/help.py", "check.py", "check.sh", "a.t
         ("X=1 python3 -m pytest -q t/test_a.py::test_x", ("t/test_a.py",)),
         ("python3 -I -m pytest t", ("t/test_a.py", "t/test_b.py")),
         ("python3 -m unittest t.test_b.Case", ("t.py", "t/test_b.py", "t/test_b/Case.py")),
+        ("python3 -m unittest discover -s t -t .", ()),
+        ("python3 -m unittest . ..", ()),
         ("pytest new/test_c.py", ("new/test_c.py",)),
         ("python3 ./check.py Ann", ("check.py",)),
         ("sh check.sh", ("check.sh",)),

@@ -47,20 +47,21 @@ def test_constants_of_go_consist_of_literals(source, constants):
 @pytest.mark.parametrize(
     "expected",
     [
-        "assert.equal(fee(100), <RATE> * 100)",
-        "assert.deepEqual(lib.names(), [<lib.RATE>, Math.round(<RATE>)])",
-        "assert.equal(fee(1), `${<RATE>} EUR`)",
-        "expect(fee(1)).toBe(<lib.RATE>)",
-        "expect(fee(1)).to.deep.equal(<RATE>)",
-        "const want = <RATE> * 3\nassert.equal(fee(3), want)",
-        "if (fee(1) !== <RATE>) throw new Error('wrong')",
+        "assert.equal(fee(100), [[RATE]] * 100)",
+        "assert.deepEqual(lib.names(), [ [[lib.RATE]], Math.round([[RATE]]) ])",
+        "assert.equal(fee(1), `${[[RATE]]} EUR`)",
+        "expect(fee(1)).toBe([[lib.RATE]])",
+        "expect(fee(1)).to.deep.equal([[RATE]])",
+        "const want = [[RATE]] * 3\nassert.equal(fee(3), want)",
+        "if (fee(1) !== [[RATE]]) throw new Error('wrong')",
+        "assert.ok(lib.calls() <= [[lib.RATE]])",
     ],
 )
 def test_a_constant_that_a_javascript_test_expects_is_pinned(expected):
-    source = JS_HEAD + expected.replace("<", "").replace(">", "")
+    source = JS_HEAD + expected.replace("[[", "").replace("]]", "")
     pinned = pinned_javascript.pin_javascript("a.test.js", source.encode(), {"RATE": b"0.5"})
     assert pinned is not None
-    assert pinned.decode() == JS_HEAD + expected.replace("<lib.RATE>", "(0.5)").replace("<RATE>", "(0.5)")
+    assert pinned.decode() == JS_HEAD + expected.replace("[[lib.RATE]]", "(0.5)").replace("[[RATE]]", "(0.5)")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,7 @@ def test_a_constant_that_a_javascript_test_expects_is_pinned(expected):
         "const rate = lib.RATE\nassert.equal(fee(rate), 4)",
         "assert.equal(fee(1), other.RATE)",
         "assert.equal(fee(1), 0.2)",
+        "for (let n = 0; n < RATE; n++) fee(n)",
     ],
 )
 def test_another_use_of_a_constant_in_javascript_is_not_pinned(source):
@@ -83,18 +85,19 @@ def test_another_use_of_a_constant_in_javascript_is_not_pinned(source):
 @pytest.mark.parametrize(
     "expected",
     [
-        "if got := fees.Fee(1); got != <fees.Rate> {}",
-        "want := <fees.Rate> * 100",
-        "assert.Equal(t, <fees.Rate>, fees.Fee(1))",
-        "_ = []row{{in: 2, want: <fees.Rate> * 2}}",
+        "if got := fees.Fee(1); got != [[fees.Rate]] {}",
+        "want := [[fees.Rate]] * 100",
+        "if n := fees.Calls(); n > [[fees.Rate]] {}",
+        "assert.Equal(t, [[fees.Rate]], fees.Fee(1))",
+        "_ = []row{{in: 2, want: [[fees.Rate]] * 2}}",
     ],
 )
 def test_a_constant_that_a_go_test_expects_is_pinned(expected):
     test = f"{GO_HEAD}func TestF(t *testing.T) {{ {expected} }}\n"
-    pinned = pinned_go.pin_go(test.replace("<", "").replace(">", "").encode(), {"Rate": b"0.5"})
+    pinned = pinned_go.pin_go(test.replace("[[", "").replace("]]", "").encode(), {"Rate": b"0.5"})
     assert pinned is not None
     # The import keeps a use.
-    assert pinned.decode() == test.replace("<fees.Rate>", "(0.5)") + "\nvar _ = fees.Rate\n"
+    assert pinned.decode() == test.replace("[[fees.Rate]]", "(0.5)") + "\nvar _ = fees.Rate\n"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,7 @@ def test_a_constant_that_a_go_test_expects_is_pinned(expected):
         "if fees.Rate != 0.2 {}",
         "if fees.Fee(fees.Rate) != 4 {}",
         "limit := fees.Rate",
+        "for n := 0; n < fees.Rate; n++ {}",
         "t.Errorf(`%v`, fees.Rate)",
         "assert.Equal(t, fees.Rate, 0.2)",
         "_ = []row{{in: fees.Rate, want: 2}}",

@@ -16,7 +16,11 @@ SUITE = b"const ms = require('./index.js')\ndescribe('ms', function () {\n  it('
         ("behaviour.js", SUITE, True),
         ("behaviour.ts", b"import { test } from 'vitest'\ntest.each([1])('%s', () => {})\n", True),
         ("a.py", b"from unittest import TestCase\nclass A(TestCase):\n    def test_a(self): pass\n", True),
-        ("a.py", b"import pytest\n\ndef test_a(): pass\n", True),
+        ("a.js", b"const t = require('node:test')\nt('name', () => {})\n", True),
+        ("a.mjs", b"import t from 'node:test'\n", True),
+        ("a.js", b"require('tape')('name', t => t.end())\n", True),
+        ("a.py", b"def test_a():\n    assert 1\n", True),
+        ("a.py", b"class TestA:\n    async def test_a(self):\n        assert 1\n", True),
         # Products have such names, too.
         ("run.js", b"module.exports = test\nfunction test(name) {}\n", False),
         ("run.js", b"test('x')\n", False),
@@ -24,6 +28,8 @@ SUITE = b"const ms = require('./index.js')\ndescribe('ms', function () {\n  it('
         ("a.py", b"def test_connection(): pass\n", False),
         ("a.py", b"import unittest\nclass Base(unittest.TestCase):\n    def check(self): pass\n", False),
         ("a.js", b"describe('x', () => {", False),
+        ("a.js", b"exports.library = 'node:test'\n", False),
+        ("a.py", b"class TestA:\n    def test_a(self): return 1\n", False),
         ("a.txt", SUITE, False),
     ],
 )

@@ -308,6 +308,13 @@ def test_jest(runs, modules):
     assert runs.report().runners[0].startswith("jest ")
 
 
+@pytest.mark.needs("node")
+def test_a_module_that_looks_like_a_runner_is_loaded_as_it_is(runs):
+    # jest 29 has such a module; it has no prototype.
+    runs.write(**{"runner.js": "module.exports = async () => 1", "main.js": "console.log(typeof require('./runner'))"})
+    assert runs.run("node", "main.js") == (0, "function\n")
+
+
 def test_vitest(runs, modules):
     names = "import { describe, expect, test } from 'vitest';"
     runs.write(**{"a.test.mjs": names + JEST_LIKE, "b.test.mjs": "throw new Error('can not be loaded')"})

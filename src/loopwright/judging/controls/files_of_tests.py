@@ -11,6 +11,7 @@ from functools import cached_property
 from posixpath import dirname, join, normpath
 
 from loopwright.judging.syntax.python_source import Function, called_name, dotted_name, parse_python
+from loopwright.kernel.relative_folder import folders_above
 
 # Whether an import of this module and name, with this number of dots, leads to the product.
 IsProduct = Callable[[str, str, int], bool]
@@ -119,13 +120,8 @@ class FileOfTests:
         return self._known[path]
 
     def _conftests(self) -> Iterator[FileOfTests]:
-        folder = dirname(self.path)
-        while True:
-            if (found := self._at(join(folder, _CONFTEST))) is not None:
-                yield found
-            if not folder:
-                return
-            folder = dirname(folder)
+        found = (self._at(join(folder, _CONFTEST)) for folder in folders_above(self.path))
+        yield from (file for file in found if file is not None)
 
     @cached_property
     def functions(self) -> dict[str, Definition]:

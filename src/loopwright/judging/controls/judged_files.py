@@ -41,8 +41,10 @@ def _by_python(arguments: list[str], files: list[str]) -> tuple[str, ...]:
         case ["-m", "pytest", *rest]:
             return _by_pytest(rest, files)
         case ["-m", "unittest", *rest]:
-            modules = [word.replace("/", ".").removesuffix(".py") for word in rest if not word.startswith("-")]
-            return tuple(path for module in modules if module != "discover" for path in _module_files(module))
+            # `discover` is told folders: which files it finds there is not certain.
+            modules = (word.replace("/", ".").removesuffix(".py") for word in rest if "discover" not in rest)
+            named = (module for module in modules if all(part.isidentifier() for part in module.split(".")))
+            return tuple(path for module in named for path in _module_files(module))
         case [script, *_]:
             return tuple(path for path in files if path.endswith(".py") and path == script.removeprefix("./"))
         case _:

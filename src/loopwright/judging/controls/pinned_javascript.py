@@ -25,6 +25,8 @@ _OPERATIONS = frozenset({"unary_expression", "binary_expression", "array", "pare
 # Objects whose functions compute something from what they get, and ask the product nothing.
 _BUILT_IN = frozenset({"Array", "BigInt", "Boolean", "JSON", "Math", "Number", "Object", "String"})
 _EXPORTS = ("exports", "module.exports")
+# How often a test does something is no expectation.
+_LOOPS = frozenset({"for_statement", "while_statement", "do_statement"})
 _DEEPEST = 5
 
 
@@ -201,7 +203,8 @@ def _is_expected(source: JavaScriptSource, node: Node, names: _Names, assertions
     inner, current = node, node.parent
     while current is not None and current.type not in FUNCTIONS:
         if current.type == "binary_expression" and _compares(source, current):
-            return any(not names.is_known(part) for part in current.named_children)
+            is_loop = current.parent is not None and current.parent.type in _LOOPS
+            return not is_loop and any(not names.is_known(part) for part in current.named_children)
         if current.type == "variable_declarator":
             is_imported = any(_imports(source, part) for part in within(current))
             return not is_imported and not _is_input(source, source.text(field(current, "name")), assertions)
@@ -212,7 +215,7 @@ def _is_expected(source: JavaScriptSource, node: Node, names: _Names, assertions
 
 
 def _compares(source: JavaScriptSource, node: Node) -> bool:
-    return source.text(field(node, "operator")) in {"==", "===", "!=", "!=="}
+    return source.text(field(node, "operator")) in {"==", "===", "!=", "!==", "<", "<=", ">", ">="}
 
 
 def _is_built_in(source: JavaScriptSource, call: Node) -> bool:

@@ -19,6 +19,7 @@ from loopwright.judging.controls.failing_programs import failing_program
 from loopwright.judging.controls.inline_programs import inline_programs
 from loopwright.judging.judge_helpers import imported_files
 from loopwright.judging.syntax.javascript_source import SUFFIXES
+from loopwright.kernel.relative_folder import folders_above
 
 _STARTS = re.compile(
     rb"subprocess|spawn|popen|os\.system|child_process|runpy|pexpect|execa|exec\.Command", re.IGNORECASE
@@ -93,13 +94,8 @@ def _read_with(test: str, files: frozenset[str], read: Read) -> Iterator[str]:
     if not test.endswith(".py"):
         return
     yield from sorted(set(imported_files(test, files, read)) - {test})
-    folder = dirname(test)
-    while True:
-        if (place := join(folder, "conftest.py")) in files:
-            yield place
-        if not folder:
-            return
-        folder = dirname(folder)
+    places = (join(folder, "conftest.py") for folder in folders_above(test))
+    yield from (place for place in places if place in files)
 
 
 def _in_programs(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from posixpath import dirname, relpath
 
 from loopwright.judging.syntax.go_source import SUFFIX
+from loopwright.kernel.relative_folder import folders_above
 
 _MODULE = re.compile(rb"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 
@@ -20,17 +21,12 @@ class GoPackages:
 
     def package_of(self, path: str) -> str:
         """The path of a Go file's package; empty for another file, or without a module."""
-        folder = above = dirname(path)
-        if not path.endswith(SUFFIX):
-            return ""
-        while True:
+        for above in folders_above(path) if path.endswith(SUFFIX) else ():
             module = self._module_in(above)
             if module is not None:
-                inside = relpath(folder or ".", above or ".")
+                inside = relpath(dirname(path) or ".", above or ".")
                 return module if inside == "." else f"{module}/{inside}"
-            if not above:
-                return ""
-            above = dirname(above)
+        return ""
 
     def _module_in(self, folder: str) -> str | None:
         if folder not in self._modules:

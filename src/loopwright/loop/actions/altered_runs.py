@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -20,19 +20,26 @@ from loopwright.judging.controls.shell import expects_failure
 from loopwright.judging.proof_sentences import ControlledProof, Ignored
 from loopwright.judging.same_tests import new_name, old_name
 from loopwright.judging.verdict import FAILED, PASSED, CommandVerdict, Grade
-from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
+from loopwright.loop.altered_files import (
+    Alteration,
+    AlteredFiles,
+    emptied_files,
+    outcome_of_raising,
+    raising_files,
+    stopped_files,
+)
 from loopwright.loop.inverted_tests import InvertedTests, Probing
 from loopwright.loop.model import Tree
 from loopwright.loop.split_work import SplitWork, control_trees
 from loopwright.loop.test_runs import TestRun, files_of
-from loopwright.loop.text_checks import ChangedText, outcome_of_text
+from loopwright.loop.text_checks import ChangedText, judges_itself, outcome_of_text
 from loopwright.runner.request import Observer
 from loopwright.workspace.settings_model import TestCommand
 
 _PROBED, _UNPROBED, _INVERTED, _PROGRAMS, _RAISING = (
     "probed-tests", "probed-tests-without-go", "inverted-tests", "inverted-programs", "raising-functions",
 )  # fmt: skip
-_TEXT = "altered-text"
+_TEXT, _EMPTIED = "altered-text", "emptied-programs"
 # In place of the position of an assertion: the test as a whole.
 _WHOLE = ""
 
@@ -226,7 +233,27 @@ class AlteredRuns:
         text = self._text(tree, verified, inverted, raising)
         if text is ControlOutcome.PASSED:
             self.controlled |= ControlledProof(ignores=Ignored.FUNCTIONS)
+        elif text is not ControlOutcome.SILENCED and self._passes_emptied(tree, verified):
+            self.controlled |= ControlledProof(ignores=Ignored.PROGRAMS)
+            return ControlOutcome.PASSED
         return inverted if text is ControlOutcome.UNALTERED else text
+
+    def _passes_emptied(self, tree: Tree, verified: TestRun) -> bool:
+        """Whether commands without a report also pass when the changed programs do nothing. Linters may."""
+        before_s, files = verified.duration_ms / 1000, emptied_files(self._split.code)
+
+        def passes(alteration: Alteration) -> bool:
+            return self._run(tree, _EMPTIED, AlteredFiles(files, alteration), before_s=before_s).exited_with_0
+
+        text = ChangedText(self._split.code)
+        negated = any(expects_failure(command.command) for command in self._commands)
+        return judges_itself(passes, self._reads_text(tree, text, before_s), text, expects_failure=negated)
+
+    def _reads_text(self, tree: Tree, text: ChangedText, before_s: float) -> Callable[[Alteration], bool]:
+        def passes(alteration: Alteration) -> bool:
+            return self._run(tree, _TEXT, AlteredFiles(text.files, alteration), before_s=before_s).exited_with_0
+
+        return passes
 
     def _inverted(
         self, tree: Tree, verdict: CommandVerdict, verified: TestRun, *, only_near: bool = False
@@ -276,10 +303,7 @@ class AlteredRuns:
     def _text(self, tree: Tree, verified: TestRun, inverted: ControlOutcome, raising: ControlOutcome) -> ControlOutcome:
         """What a command without a report does when the text of the changed code is altered."""
         text, before_s = ChangedText(self._split.code), verified.duration_ms / 1000
-
-        def passes(alteration: Alteration) -> bool:
-            return self._run(tree, _TEXT, AlteredFiles(text.files, alteration), before_s=before_s).exited_with_0
-
+        passes = self._reads_text(tree, text, before_s)
         can_be_static = {inverted, raising} == {ControlOutcome.UNALTERED} and not raising_files(self._split.code)
         return outcome_of_text(passes, text, raising=raising, can_be_static=can_be_static)
 

@@ -5,7 +5,7 @@ A check that still passes can't fail any more. Where nothing could be altered, o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,14 +19,21 @@ from loopwright.judging.same_tests import old_name
 from loopwright.judging.scope import WorkScope
 from loopwright.judging.verdict import PASSED, CommandVerdict, Grade
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.altered_files import Alteration, AlteredFiles, outcome_of_raising, raising_files, stopped_files
+from loopwright.loop.altered_files import (
+    Alteration,
+    AlteredFiles,
+    emptied_files,
+    outcome_of_raising,
+    raising_files,
+    stopped_files,
+)
 from loopwright.loop.inverted_tests import InvertedTests, longest_s
 from loopwright.loop.model import Tree
 from loopwright.loop.moved_expectations import moved_expectations
 from loopwright.loop.pinned_tests import tests_by_moved_constants
 from loopwright.loop.split_work import ChangedCode, SplitWork
 from loopwright.loop.test_runs import can_select, reported, result_of_step
-from loopwright.loop.text_checks import ChangedText, outcome_of_text
+from loopwright.loop.text_checks import ChangedText, judges_itself, outcome_of_text
 from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Finished, Observer
@@ -45,6 +52,7 @@ _RAISING = "raising-functions"
 _WATCHED = "watched-tests"
 _PINNED = "pinned-constants"
 _TEXT = "altered-text"
+_EMPTIED = "emptied-programs"
 
 
 class JudgedTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +102,8 @@ class AlteredCheck(msgspec.Struct, frozen=True):
             return f"{name} passes also when the expectations of its tests are changed: {tests}"
         if self.controlled.ignores is Ignored.FUNCTIONS:
             return f"{name} passes also when your changed functions raise"
+        if self.controlled.ignores is Ignored.PROGRAMS:
+            return f"{name} passes also when the programs that you changed are empty"
         return f"{name} passes also when its own expectations are changed"
 
 
@@ -135,11 +145,13 @@ class AlteredChecks:
         inverted = self._inverted()
         raising = {name: AlteredCheck(outcome, self._raising_run) for name, outcome in self._raising(inverted).items()}
         altered = raising | self._text(inverted, raising) | self._stopped()
+        emptied = self._emptied(name for name, check in altered.items() if check.proves_nothing)
         worst_found = {
             check.id: worst_of(
                 (
                     self._by_expectations(check, inverted[check.id]),
                     self._by_functions(altered.get(check.id, NOT_ALTERED)),
+                    emptied.get(check.id, NOT_ALTERED),
                 )
             )
             for check in self._checks
@@ -299,6 +311,33 @@ class AlteredChecks:
                 decisive = ran[Alteration.WITHOUT_COMMENTS if is_silenced else Alteration.UNREADABLE]
                 outcomes[check.id] = AlteredCheck(outcome, decisive.evidence.run_id)
         return outcomes
+
+    def _emptied(self, useless: Iterable[str]) -> dict[str, AlteredCheck]:
+        """The commands without a report that rest on the exit code of the changed programs alone."""
+        left_out, code, ran = frozenset(useless), self._judged.code, dict[Alteration, Finished]()
+        silent = tuple(check for check in self._silent() if check.id not in left_out)
+        files, text = emptied_files(code), ChangedText(code)
+
+        def passes(check: Check, alteration: Alteration) -> bool:
+            if alteration not in ran:
+                is_empty = alteration in (Alteration.EMPTIED, Alteration.OF_BASE)
+                observer = AlteredFiles(files if is_empty else text.files, alteration, self._hidden())
+                ran[alteration] = self._run(silent, _EMPTIED if is_empty else _TEXT, observer)
+            return check.id in _passing(ran[alteration], silent)
+
+        found = [
+            check
+            for check in silent
+            for passing in [partial(passes, check)]
+            if judges_itself(passing, passing, text, expects_failure=expects_failure(check.command))
+        ]
+        controlled = ControlledProof(ignores=Ignored.PROGRAMS)
+        return {
+            check.id: AlteredCheck(
+                ControlOutcome.PASSED, ran[Alteration.EMPTIED].evidence.run_id, controlled=controlled
+            )
+            for check in found
+        }
 
     def _silent(self) -> tuple[Check, ...]:
         """The commands without a report that prove something."""

@@ -23,12 +23,16 @@ function watchModules() {
   const configs = new WeakMap();
   Module._load = function (request, parent, isMain) {
     const loaded = load.call(this, request, parent, isMain);
-    const name = typeof request === 'string' ? path.basename(request, '.js') : '';
-    if (name === 'jest-config' && typeof loaded.readConfigs === 'function') {
-      if (!configs.has(loaded)) configs.set(loaded, jest(loaded));
-      return configs.get(loaded);
+    try {
+      const name = typeof request === 'string' ? path.basename(request, '.js') : '';
+      if (name === 'jest-config' && typeof loaded.readConfigs === 'function') {
+        if (!configs.has(loaded)) configs.set(loaded, jest(loaded));
+        return configs.get(loaded);
+      }
+      if (name === 'runner') mocha(loaded && (loaded.Runner || loaded));
+    } catch {
+      // A module of another shape. The user's program gets it as it is.
     }
-    if (name === 'runner') mocha(loaded && (loaded.Runner || loaded));
     return loaded;
   };
 }
@@ -45,7 +49,8 @@ function jest(config) {
 }
 
 function mocha(Runner) {
-  if (typeof Runner === 'function' && typeof Runner.prototype.run === 'function') require('./loopwright_mocha.cjs')(Runner);
+  const isRunner = typeof Runner === 'function' && Runner.prototype && typeof Runner.prototype.run === 'function';
+  if (isRunner) require('./loopwright_mocha.cjs')(Runner);
 }
 
 function addVitestReporter() {
