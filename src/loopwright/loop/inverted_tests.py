@@ -14,7 +14,7 @@ from loopwright.judging.controls.called_expectations import in_command, may_call
 from loopwright.judging.controls.doctests import example_id
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
 from loopwright.judging.controls.go_tests import functions_of, probe_go
-from loopwright.judging.controls.helper_calls import Expectation, helper_calls
+from loopwright.judging.controls.helper_calls import HandedValue, helper_calls
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.javascript_tests import probe_javascript
 from loopwright.judging.controls.judged_files import judged_by
@@ -338,7 +338,7 @@ class InvertedTests(Observer):
             return Inverted(with_time_limit(probed.source, probed.tests, self._test_s, probes=probes), probed.tests)
         return self._limited(path, invert(path, source, salt=self._salt, helpers=self._helpers(path, source, repo)))
 
-    def _helpers(self, path: str, source: bytes, repo: Path) -> Mapping[str, Expectation]:
+    def _helpers(self, path: str, source: bytes, repo: Path) -> Mapping[str, HandedValue]:
         def read(file: str) -> bytes:
             place = own_file(repo, file)
             return place.read_bytes() if place is not None else b""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopwright.judging.controls.called_expectations import ChangedExpectation, in_called_files
 from loopwright.judging.controls.model import ControlOutcome
-from loopwright.judging.controls.reach import Reach
+from loopwright.judging.controls.reach import ScriptReach
 from loopwright.judging.verdict import PASSED, SILENT, TreeResult
 from loopwright.loop.altered_files import own_file
 
@@ -80,13 +80,13 @@ class SilentCommand:
             self._is_confirming = False
             if not passes:
                 self._known = ControlOutcome.PASSED
-            elif current.reach is Reach.IN_BRANCH:
+            elif current.reach is ScriptReach.IN_BRANCH:
                 self.untried += not current.is_near
             else:
                 self._ignores_failures = True
         elif not passes:
             self._known = ControlOutcome.FAILED
-        elif current.reach is not Reach.ALWAYS and (failure := current.failure) is not None:
+        elif current.reach is not ScriptReach.ALWAYS and (failure := current.failure) is not None:
             # The command may not need this expectation at all. Then a failure in its place changes nothing, either.
             self._ahead.insert(0, failure)
             self._is_confirming = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.judging.controls.reach import Reach
+from loopwright.judging.controls.reach import ScriptReach
 from loopwright.judging.controls.script_places import script_places
 
 PYTHON = """\
@@ -54,17 +54,17 @@ if (require.main === module) assert.equal(f(8), 'main')
             "check.py",
             PYTHON,
             {
-                "hello Ann": Reach.ALWAYS, "hello": Reach.ALWAYS, "windows": Reach.OPTIONAL, "maybe": Reach.IN_BRANCH,
-                "missing": Reach.OPTIONAL, "seven": Reach.ALWAYS, "main": Reach.ALWAYS,
+                "hello Ann": ScriptReach.ALWAYS, "hello": ScriptReach.ALWAYS, "windows": ScriptReach.OPTIONAL, "maybe": ScriptReach.IN_BRANCH,
+                "missing": ScriptReach.OPTIONAL, "seven": ScriptReach.ALWAYS, "main": ScriptReach.ALWAYS,
             },
         ),
         (
             "check.js",
             JAVASCRIPT,
             {
-                "hello Ann": Reach.ALWAYS, "hello": Reach.ALWAYS, "unused": Reach.OPTIONAL, "callback": Reach.ALWAYS,
-                "windows": Reach.OPTIONAL, "maybe": Reach.IN_BRANCH, "missing": Reach.IN_BRANCH, "six": Reach.ALWAYS,
-                "seven": Reach.ALWAYS, "main": Reach.ALWAYS,
+                "hello Ann": ScriptReach.ALWAYS, "hello": ScriptReach.ALWAYS, "unused": ScriptReach.OPTIONAL, "callback": ScriptReach.ALWAYS,
+                "windows": ScriptReach.OPTIONAL, "maybe": ScriptReach.IN_BRANCH, "missing": ScriptReach.IN_BRANCH, "six": ScriptReach.ALWAYS,
+                "seven": ScriptReach.ALWAYS, "main": ScriptReach.ALWAYS,
             },
         ),
     ],

@@ -9,18 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from posixpath import join, normpath
 
 import msgspec
 
 from loopwright.judging.called_commands import Read, recipe_files, with_called
 from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.near_texts import near_texts
-from loopwright.judging.controls.reach import Reach
+from loopwright.judging.controls.reach import ScriptReach
 from loopwright.judging.controls.script_places import script_places, whole_script
-from loopwright.judging.controls.shell import compared_files, expectations
+from loopwright.judging.controls.shell import expectations
+from loopwright.judging.controls.steering_files import steering_files
 from loopwright.judging.deciding_scripts import deciding_scripts
-from loopwright.judging.project_files import CODE_KINDS
 from loopwright.kernel.relative_folder import relative_folder
 
 _SHELL = (".sh", ".bash")
@@ -38,7 +37,7 @@ class ChangedExpectation(msgspec.Struct, frozen=True):
     # Whether the expectation changed only slightly: that is tried last.
     is_near: bool = False
     # Whether the command must come to the expectation.
-    reach: Reach = Reach.OPTIONAL
+    reach: ScriptReach = ScriptReach.OPTIONAL
 
     @property
     def failure(self) -> ChangedExpectation | None:
@@ -54,13 +53,6 @@ def in_command(command: str, *, salt: str) -> Iterator[ChangedExpectation]:
     """The expectations in the text of a command."""
     for changed in expectations(command.encode(), salt=salt):
         yield ChangedExpectation(command=changed.inverted.decode(), failing=changed.failing, is_near=changed.is_near)
-
-
-def steering_files(command: str, cwd: str, files: frozenset[str]) -> frozenset[str]:
-    """The files from which a command takes its recipe, or with which it compares a result."""
-    folder = relative_folder(cwd)
-    compared = {_path(folder, name) for name in compared_files(command)}
-    return recipe_files(command, folder, files) | {path for path in compared & files if not path.endswith(CODE_KINDS)}
 
 
 def may_call(command: str, cwd: str, files: frozenset[str]) -> bool:
@@ -159,7 +151,3 @@ def _that_matter(
 
 def _reading(variant: ChangedExpectation, read: Read) -> Callable[[str], bytes]:
     return lambda path: variant.source if path == variant.path else read(path)
-
-
-def _path(folder: str, name: str) -> str:
-    return normpath(join(folder, name))

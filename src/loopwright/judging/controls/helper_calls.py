@@ -20,7 +20,7 @@ _DEEPEST = 3
 _MESSAGES = (ast.JoinedStr, ast.Raise)
 
 
-class Expectation(msgspec.Struct, frozen=True):
+class HandedValue(msgspec.Struct, frozen=True):
     """The parameters of a helper of which one is an expected value, by their places in a call, best first."""
 
     places: tuple[tuple[int, str], ...]
@@ -36,7 +36,7 @@ class Expectation(msgspec.Struct, frozen=True):
         return [argument for argument in found if argument is not None]
 
 
-def helper_calls(path: str, source: bytes, files: frozenset[str], read: Read) -> Mapping[str, Expectation]:
+def helper_calls(path: str, source: bytes, files: frozenset[str], read: Read) -> Mapping[str, HandedValue]:
     """The helpers of a test file, by the names that calls have there: `same`, `util.same`, and `.check` for methods."""
     parsed = parse_python(source)
     return dict(_helpers(parsed.tree, path, files, read, _DEEPEST)) if parsed is not None else {}
@@ -51,7 +51,7 @@ def called_helper(call: ast.Call) -> str:
 
 def _helpers(
     tree: ast.Module, path: str, files: frozenset[str], read: Read, depth: int
-) -> Iterator[tuple[str, Expectation]]:
+) -> Iterator[tuple[str, HandedValue]]:
     originals = {
         alias.asname or alias.name: alias.name
         for node in ast.walk(tree)
@@ -76,7 +76,7 @@ def _helpers(
                     continue
 
 
-def _methods(owner: ast.ClassDef) -> Iterator[tuple[str, Expectation]]:
+def _methods(owner: ast.ClassDef) -> Iterator[tuple[str, HandedValue]]:
     for node in owner.body:
         if isinstance(node, Function) and (expected := _expectation(node, is_method=True)) is not None:
             yield f".{node.name}", expected
@@ -84,13 +84,13 @@ def _methods(owner: ast.ClassDef) -> Iterator[tuple[str, Expectation]]:
 
 def _inherited(
     tree: ast.Module, path: str, files: frozenset[str], read: Read, depth: int
-) -> Iterator[tuple[str, Expectation]]:
+) -> Iterator[tuple[str, HandedValue]]:
     for name, expected in _helpers(tree, path, files, read, depth - 1):
         if name.startswith("."):
             yield name, expected
 
 
-def _expectation(function: Function, *, is_method: bool) -> Expectation | None:
+def _expectation(function: Function, *, is_method: bool) -> HandedValue | None:
     """What a call of this function hands to its first assertion that compares a parameter."""
     parameters = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     is_static = any(dotted_name(decorator) == "staticmethod" for decorator in function.decorator_list)
@@ -101,7 +101,7 @@ def _expectation(function: Function, *, is_method: bool) -> Expectation | None:
         # A parameter that the helper also uses elsewhere may be an input of the work.
         places = tuple((parameters.index(name), name) for name in names if name in parameters and used.count(name) == 1)
         if places:
-            return Expectation(places, is_condition)
+            return HandedValue(places, is_condition)
     return None
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from loopwright.judging.controls import go_tests
 from loopwright.judging.controls.go_tests import invert_go
-from loopwright.judging.controls.helper_calls import Expectation
+from loopwright.judging.controls.helper_calls import HandedValue
 from loopwright.judging.controls.javascript_tests import invert_javascript
 from loopwright.judging.controls.marks import Marks, marks_of
 from loopwright.judging.controls.model import SCRIPT, Inverted
@@ -27,7 +27,7 @@ def invert(
     only: frozenset[str] | None = None,
     salt: str = "",
     is_near: bool = False,
-    helpers: Mapping[str, Expectation] = MappingProxyType({}),
+    helpers: Mapping[str, HandedValue] = MappingProxyType({}),
 ) -> Inverted:
     """The file with changed expectations of its tests, or of the tests in `only`. Never raises.
 
@@ -41,7 +41,7 @@ def invert(
 
 
 def _inverted(
-    path: str, source: bytes, wanted: frozenset[str] | None, marks: Marks, helpers: Mapping[str, Expectation]
+    path: str, source: bytes, wanted: frozenset[str] | None, marks: Marks, helpers: Mapping[str, HandedValue]
 ) -> Inverted:
     match _language(path, source):
         case "python":

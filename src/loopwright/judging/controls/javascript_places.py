@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.judging.controls.javascript_tests import JavaScriptFile
 from loopwright.judging.controls.marks import Marks
-from loopwright.judging.controls.reach import Reach, ScriptPlace, reach_of_calls
+from loopwright.judging.controls.reach import ScriptPlace, ScriptReach, reach_of_calls
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.javascript_source import (
     FUNCTIONS,
@@ -63,39 +63,39 @@ class _Reaches:
         for node in within(source.root):
             if node.type in _NAMES and not _is_own_name(node):
                 self._mentions.setdefault(source.text(node), []).append(node)
-        self._functions: dict[int, Reach] = {}
+        self._functions: dict[int, ScriptReach] = {}
 
-    def of(self, node: Node) -> Reach:
+    def of(self, node: Node) -> ScriptReach:
         """How surely the script comes to a node."""
-        found, child, parent = Reach.ALWAYS, node, node.parent
+        found, child, parent = ScriptReach.ALWAYS, node, node.parent
         if child.type in FUNCTIONS:
             return self._of_function(child)
-        while parent is not None and found is not Reach.OPTIONAL:
+        while parent is not None and found is not ScriptReach.OPTIONAL:
             found = min(found, self._of_part(parent, child))
             child, parent = parent, parent.parent
             if child.type in FUNCTIONS:
                 return min(found, self._of_function(child))
         return found
 
-    def _of_function(self, function: Node) -> Reach:
+    def _of_function(self, function: Node) -> ScriptReach:
         name = self._name(function)
         if not name:
             # A callback, or a function that is called at once.
             return self._of_callback(function)
         if function.id not in self._functions:
             # A function that calls itself is no reason to call it.
-            self._functions[function.id] = Reach.OPTIONAL
+            self._functions[function.id] = ScriptReach.OPTIONAL
             self._functions[function.id] = reach_of_calls(map(self.of, self._mentions.get(name, ())))
         return self._functions[function.id]
 
-    def _of_callback(self, function: Node) -> Reach:
+    def _of_callback(self, function: Node) -> ScriptReach:
         around = function.parent
         while around is not None and around.type in {"arguments", "parenthesized_expression"}:
             around = around.parent
         if around is None:
-            return Reach.ALWAYS
+            return ScriptReach.ALWAYS
         if around.type == "call_expression" and _SKIPS.search(self._source.text(field(around, "function"))):
-            return Reach.OPTIONAL
+            return ScriptReach.OPTIONAL
         return self.of(around)
 
     def _name(self, function: Node) -> str:
@@ -109,7 +109,7 @@ class _Reaches:
             return ""
         return self._source.text(field(around, "name") or field(around, "key"))
 
-    def _of_part(self, parent: Node, child: Node) -> Reach:
+    def _of_part(self, parent: Node, child: Node) -> ScriptReach:
         """How surely a part of a node runs if the node does."""
         match parent.type:
             case "if_statement" | "ternary_expression":
@@ -117,26 +117,26 @@ class _Reaches:
             case "binary_expression" if child == field(parent, "right"):
                 operator = field(parent, "operator")
                 is_optional = operator is not None and operator.type in {"&&", "||", "??"}
-                return self._of_condition(field(parent, "left")) if is_optional else Reach.ALWAYS
+                return self._of_condition(field(parent, "left")) if is_optional else ScriptReach.ALWAYS
             case "catch_clause" | "switch_case" | "switch_default":
-                return Reach.IN_BRANCH
+                return ScriptReach.IN_BRANCH
             case _:
-                return Reach.ALWAYS
+                return ScriptReach.ALWAYS
 
-    def _of_branch(self, parent: Node, child: Node) -> Reach:
+    def _of_branch(self, parent: Node, child: Node) -> ScriptReach:
         condition, alternative = field(parent, "condition"), field(parent, "alternative")
         other = field(parent, "consequence") if child == alternative else alternative
         # If the other branch fails, a script that passes takes this one.
         fails = other is not None and _FAILS.search(self._source.text(other)) is not None
-        return Reach.ALWAYS if child == condition or fails else self._of_condition(condition)
+        return ScriptReach.ALWAYS if child == condition or fails else self._of_condition(condition)
 
-    def _of_condition(self, condition: Node | None) -> Reach:
+    def _of_condition(self, condition: Node | None) -> ScriptReach:
         if condition is None:
-            return Reach.IN_BRANCH
+            return ScriptReach.IN_BRANCH
         if _IS_MAIN.search(self._source.text(condition)):
-            return Reach.ALWAYS
+            return ScriptReach.ALWAYS
         names = {self._source.text(node) for node in within(unwrapped(condition)) if node.type == "identifier"}
-        return Reach.OPTIONAL if names <= _OF_MACHINE else Reach.IN_BRANCH
+        return ScriptReach.OPTIONAL if names <= _OF_MACHINE else ScriptReach.IN_BRANCH
 
 
 def _is_own_name(node: Node) -> bool:

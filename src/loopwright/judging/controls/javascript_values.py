@@ -47,7 +47,7 @@ class JavaScriptValues:
             case "&&":
                 return any_done([self.falsify(left), self.falsify(right)])
             case "||":
-                return any_done([self._never_true(left), self._never_true(right)])
+                return any_done([self._settle(left, to=False), self._settle(right, to=False)])
             case "===" | "==":
                 return self.make_unequal(left, right)
             case "!==" | "!=" | "<" | "<=" | ">" | ">=" as sign if not (is_literal(left) and is_literal(right)):
@@ -69,37 +69,26 @@ class JavaScriptValues:
             case "||":
                 return any_done([self.make_true(left), self.make_true(right)])
             case "&&":
-                return any_done([self._never_false(left), self._never_false(right)])
+                return any_done([self._settle(left, to=True), self._settle(right, to=True)])
             case "!==" | "!=":
                 return self.make_unequal(left, right)
             case "<" | "<=" | ">" | ">=" as sign if not (is_literal(left) and is_literal(right)):
                 return self._edits.replace(operator.start_byte, operator.end_byte, _OPPOSITES[sign])
         return self.negate(node)
 
-    def _never_true(self, node: Node) -> bool:
-        """Of `a || b` one operand may be false for honest work, so none gets its opposite; a constant stays."""
+    def _settle(self, node: Node, *, to: bool) -> bool:
+        """Give an operand the value that does not decide. `a` may be false for honest work in `a || b`: no opposite."""
         inner = unwrapped(node)
         left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
         if inner.type == "binary_expression" and left is not None and right is not None and operator is not None:
-            if operator.type == "||":
-                return any_done([self._never_true(left), self._never_true(right)])
-            if operator.type == "&&":
-                return self._never_true(left if _is_constant(right) else right)
-            if operator.type in {"===", "=="} and is_text(left) ^ is_text(right):
+            if operator.type == ("&&" if to else "||"):
+                return any_done([self._settle(left, to=to), self._settle(right, to=to)])
+            if operator.type in {"&&", "||"}:
+                return self._settle(left if _is_constant(right) else right, to=to)
+            is_equation = operator.type in ({"!==", "!="} if to else {"===", "=="})
+            if is_equation and is_text(left) ^ is_text(right):
                 return self.make_unequal(left, right)
-        return not _is_constant(node) and self._wrap(node, b"((", b") && false)")
-
-    def _never_false(self, node: Node) -> bool:
-        inner = unwrapped(node)
-        left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
-        if inner.type == "binary_expression" and left is not None and right is not None and operator is not None:
-            if operator.type == "&&":
-                return any_done([self._never_false(left), self._never_false(right)])
-            if operator.type == "||":
-                return self._never_false(left if _is_constant(right) else right)
-            if operator.type in {"!==", "!="} and is_text(left) ^ is_text(right):
-                return self.make_unequal(left, right)
-        return not _is_constant(node) and self._wrap(node, b"((", b") || true)")
+        return not _is_constant(node) and self._wrap(node, b"((", b") || true)" if to else b") && false)")
 
     def negate(self, node: Node) -> bool:
         """Put `!` before a condition, unless it is constant."""

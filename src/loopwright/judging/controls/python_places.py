@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.python_assertions import fails, is_guard
 from loopwright.judging.controls.python_tests import PythonFile, is_test, mentioned, mentions_main
-from loopwright.judging.controls.reach import Reach, ScriptPlace, reach_of_calls
+from loopwright.judging.controls.reach import ScriptPlace, ScriptReach, reach_of_calls
 from loopwright.judging.syntax.edits import Edits
 from loopwright.judging.syntax.python_source import Function, PythonSource, dotted_name, parse_python
 
@@ -60,12 +60,12 @@ class PythonReaches:
             if (name := mentioned(node)) and not isinstance(node, ast.arg):
                 self._mentions.setdefault(name, []).append(node)
         self._machine = _names_of_machine(source.tree)
-        self._functions: dict[int, Reach] = {}
+        self._functions: dict[int, ScriptReach] = {}
 
-    def of(self, node: ast.AST) -> Reach:
+    def of(self, node: ast.AST) -> ScriptReach:
         """How surely the script comes to a node."""
-        found = Reach.ALWAYS
-        while id(node) in self._parents and found is not Reach.OPTIONAL:
+        found = ScriptReach.ALWAYS
+        while id(node) in self._parents and found is not ScriptReach.OPTIONAL:
             parent, child = self._parents[id(node)]
             if isinstance(child, Function):
                 return min(found, self._of_function(child))
@@ -73,39 +73,43 @@ class PythonReaches:
             node = parent
         return found
 
-    def _of_function(self, function: Function) -> Reach:
+    def _of_function(self, function: Function) -> ScriptReach:
         if any("skip" in ast.unparse(decorator).lower() for decorator in function.decorator_list):
-            return Reach.OPTIONAL
+            return ScriptReach.OPTIONAL
         if id(function) not in self._functions:
             # A function that calls itself is no reason to call it.
-            self._functions[id(function)] = Reach.OPTIONAL
+            self._functions[id(function)] = ScriptReach.OPTIONAL
             mentions = self._mentions.get(function.name, ())
-            calls = Reach.ALWAYS if is_test(function.name) and not mentions else reach_of_calls(map(self.of, mentions))
+            calls = (
+                ScriptReach.ALWAYS
+                if is_test(function.name) and not mentions
+                else reach_of_calls(map(self.of, mentions))
+            )
             self._functions[id(function)] = calls
         return self._functions[id(function)]
 
-    def _of_part(self, parent: ast.AST, child: ast.AST) -> Reach:
+    def _of_part(self, parent: ast.AST, child: ast.AST) -> ScriptReach:
         """How surely a part of a node runs if the node does."""
         match parent:
             case ast.If(test=test):
                 if child is test or mentions_main(test) or is_guard(parent) or fails(parent.body[-1]):
-                    return Reach.ALWAYS
+                    return ScriptReach.ALWAYS
                 return self._of_condition(test)
             case ast.IfExp(test=test):
-                return Reach.ALWAYS if child is test else self._of_condition(test)
+                return ScriptReach.ALWAYS if child is test else self._of_condition(test)
             case ast.BoolOp(values=[first, *_]):
-                return Reach.ALWAYS if child is first else self._of_condition(first)
+                return ScriptReach.ALWAYS if child is first else self._of_condition(first)
             case ast.ExceptHandler(type=expected):
-                return Reach.OPTIONAL if dotted_name(expected) in _MISSING else Reach.IN_BRANCH
+                return ScriptReach.OPTIONAL if dotted_name(expected) in _MISSING else ScriptReach.IN_BRANCH
             case ast.Try(orelse=orelse) if child in orelse:
-                return Reach.IN_BRANCH
+                return ScriptReach.IN_BRANCH
             case ast.match_case():
-                return Reach.IN_BRANCH
+                return ScriptReach.IN_BRANCH
             case _:
-                return Reach.ALWAYS
+                return ScriptReach.ALWAYS
 
-    def _of_condition(self, test: ast.expr) -> Reach:
-        return Reach.OPTIONAL if _is_about_machine(test, self._machine) else Reach.IN_BRANCH
+    def _of_condition(self, test: ast.expr) -> ScriptReach:
+        return ScriptReach.OPTIONAL if _is_about_machine(test, self._machine) else ScriptReach.IN_BRANCH
 
 
 def _names_of_machine(tree: ast.Module) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from loopwright.judging.controls.doctests import change_examples
-from loopwright.judging.controls.helper_calls import Expectation, called_helper
+from loopwright.judging.controls.helper_calls import HandedValue, called_helper
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
 from loopwright.judging.controls.python_assertions import PythonAssertions
@@ -22,7 +22,7 @@ _RUNNERS = frozenset({"unittest", "pytest", "doctest", "nose", "nose2"})
 
 
 def invert_python(
-    source: bytes, only: frozenset[str] | None, marks: Marks, helpers: Mapping[str, Expectation] = MappingProxyType({})
+    source: bytes, only: frozenset[str] | None, marks: Marks, helpers: Mapping[str, HandedValue] = MappingProxyType({})
 ) -> Inverted:
     """The file with changed expectations of its tests, or of the given ones.
 
@@ -61,7 +61,7 @@ class PythonFile:
         self._at_import: frozenset[str] = frozenset()
 
     def inverted(
-        self, only: frozenset[str] | None, helpers: Mapping[str, Expectation] = MappingProxyType({})
+        self, only: frozenset[str] | None, helpers: Mapping[str, HandedValue] = MappingProxyType({})
     ) -> Inverted:
         """Change all tests, or the given ones; a file without tests is a script."""
         tests = dict(self.tests())
@@ -156,7 +156,7 @@ class PythonFile:
         reached = self._reachable([name])
         return any_done(self._change_function(function) for function in reached)
 
-    def _change_handed(self, name: str, helpers: Mapping[str, Expectation]) -> bool:
+    def _change_handed(self, name: str, helpers: Mapping[str, HandedValue]) -> bool:
         """Change the expectations that a test hands to helpers."""
         values = PythonValues(self._source, self._edits, self._marks)
         return any_done(
@@ -242,7 +242,7 @@ def _called_for_itself(node: ast.AST) -> ast.Call | None:
             return None
 
 
-def _change_argument(values: PythonValues, arguments: list[ast.expr], expectation: Expectation) -> bool:
+def _change_argument(values: PythonValues, arguments: list[ast.expr], expectation: HandedValue) -> bool:
     constants = [argument for argument in arguments if is_literal(argument)]
     if not arguments or len(constants) > 1:
         return False

@@ -63,7 +63,7 @@ class PythonValues:
             case ast.BoolOp(op=ast.And(), values=values):
                 return any_done(self.falsify(value) for value in values)
             case ast.BoolOp(op=ast.Or(), values=values):
-                return any_done(self._never_true(value) for value in values)
+                return any_done(self._settle(value, to=False) for value in values)
             case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as operand):
                 return self.make_true(operand)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
@@ -74,27 +74,19 @@ class PythonValues:
     # Of `a or b` one operand may be false for honest work, so no operand gets its opposite. A changed number could be
     # the right one of another operand. A constant stays: if it decides alone, the condition can't change.
 
-    def _never_true(self, node: ast.expr) -> bool:
+    def _settle(self, node: ast.expr, *, to: bool) -> bool:
+        """Give an operand the value that does not decide: false in `a or b`."""
+        inner, outer = (ast.And, ast.Or) if not to else (ast.Or, ast.And)
+        sign = ast.NotEq if to else ast.Eq
         match node:
-            case ast.BoolOp(op=ast.And(), values=values):
-                return any_done(map(self._never_true, values[:1] if _is_constant(values[-1]) else values[-1:]))
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return any_done(map(self._never_true, values))
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if _is_text(left) ^ _is_text(right):
-                return self.make_unequal(left, right)
-            case _:
-                return not _is_constant(node) and self._wrap(node, b"((", b") and False)")
-
-    def _never_false(self, node: ast.expr) -> bool:
-        match node:
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return any_done(map(self._never_false, values[:1] if _is_constant(values[-1]) else values[-1:]))
-            case ast.BoolOp(op=ast.And(), values=values):
-                return any_done(map(self._never_false, values))
-            case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]) if _is_text(left) ^ _is_text(right):
-                return self.make_unequal(left, right)
-            case _:
-                return not _is_constant(node) and self._wrap(node, b"((", b") or True)")
+            case ast.BoolOp(op=op, values=values) if isinstance(op, outer):
+                return any_done(self._settle(value, to=to) for value in values)
+            case ast.BoolOp(op=op, values=[*_, last] as values) if isinstance(op, inner):
+                return self._settle(values[0] if _is_constant(last) else last, to=to)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, sign):
+                if _is_text(left) ^ _is_text(right):
+                    return self.make_unequal(left, right)
+        return not _is_constant(node) and self._wrap(node, b"((", b") or True)" if to else b") and False)")
 
     def make_true(self, node: ast.expr) -> bool:
         """Make a condition true that is false for honest work; False if the condition is constant.
@@ -105,7 +97,7 @@ class PythonValues:
             case ast.BoolOp(op=ast.Or(), values=values):
                 return any_done(self.make_true(value) for value in values)
             case ast.BoolOp(op=ast.And(), values=values):
-                return any_done(self._never_false(value) for value in values)
+                return any_done(self._settle(value, to=True) for value in values)
             case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as operand):
                 return self.falsify(operand)
             case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]):

@@ -8,7 +8,7 @@ from enum import IntEnum
 import msgspec
 
 
-class Reach(IntEnum):
+class ScriptReach(IntEnum):
     """How surely a script comes to one of its assertions. The weakest part of the way to it counts."""
 
     # Only on some machines, or nothing says when.
@@ -23,10 +23,10 @@ class ScriptPlace(msgspec.Struct, frozen=True):
     """A script in which one assertion expects something else. `failing` ends at the same place with a failure."""
 
     source: bytes
-    reach: Reach
+    reach: ScriptReach
     failing: bytes | None = None
 
 
-def reach_of_calls(calls: Iterable[Reach]) -> Reach:
+def reach_of_calls(calls: Iterable[ScriptReach]) -> ScriptReach:
     """How surely a function is called, by the places that mention it."""
-    return max(calls, default=Reach.OPTIONAL)
+    return max(calls, default=ScriptReach.OPTIONAL)

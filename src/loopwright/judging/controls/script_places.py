@@ -6,7 +6,7 @@ from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.javascript_places import javascript_places
 from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.python_places import python_places
-from loopwright.judging.controls.reach import Reach, ScriptPlace
+from loopwright.judging.controls.reach import ScriptPlace, ScriptReach
 from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.judging.syntax.nesting import unless_too_deep
 
@@ -33,4 +33,4 @@ def whole_script(path: str, source: bytes, *, salt: str, is_near: bool) -> list[
     inverted = invert(path, source, salt=salt, is_near=is_near)
     if not inverted.altered:
         return []
-    return [ScriptPlace(inverted.source, Reach.OPTIONAL, _FAILURES.get(language))]
+    return [ScriptPlace(inverted.source, ScriptReach.OPTIONAL, _FAILURES.get(language))]

@@ -11,7 +11,7 @@ const environment = process.env;
 // Stands for the state that a process could not tell. Readers of the report know it.
 const UNKNOWN = 'unknown';
 // Stands for names that were left out, and counts against the work: they may be what the product wants to hide.
-const TOO_MANY = 'too many';
+const TOO_MANY = 'left-out';
 // Of all names together. A line of the report has room for them, also if each character becomes six.
 const MOST_CHARACTERS = 150000;
 const LANGUAGE = `Object Function Array String Number Boolean Symbol BigInt Math JSON Reflect Promise Proxy Date RegExp Map Set

@@ -35,7 +35,7 @@ __builtins__ = dict(vars(builtins))
 # Stands for the state that a process could not tell. Readers of the report know it.
 UNKNOWN = "unknown"
 # Stands for names that were left out, and counts against the work: they may be what the product wants to hide.
-TOO_MANY = "too many"
+TOO_MANY = "left-out"
 # Of all names together. A line of the report has room for them, also if each character becomes six.
 _MOST_CHARACTERS = 150_000
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
