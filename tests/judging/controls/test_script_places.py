@@ -7,6 +7,7 @@ import pytest
 from loopwright.judging.controls.reach import ScriptReach
 from loopwright.judging.controls.script_places import script_places
 
+ALWAYS, IN_BRANCH, OPTIONAL = ScriptReach.ALWAYS, ScriptReach.IN_BRANCH, ScriptReach.OPTIONAL
 PYTHON = """\
 import sys
 from app import each, f
@@ -54,17 +55,17 @@ if (require.main === module) assert.equal(f(8), 'main')
             "check.py",
             PYTHON,
             {
-                "hello Ann": ScriptReach.ALWAYS, "hello": ScriptReach.ALWAYS, "windows": ScriptReach.OPTIONAL, "maybe": ScriptReach.IN_BRANCH,
-                "missing": ScriptReach.OPTIONAL, "seven": ScriptReach.ALWAYS, "main": ScriptReach.ALWAYS,
+                "hello Ann": ALWAYS, "hello": ALWAYS, "windows": OPTIONAL, "maybe": IN_BRANCH,
+                "missing": OPTIONAL, "seven": ALWAYS, "main": ALWAYS,
             },
         ),
         (
             "check.js",
             JAVASCRIPT,
             {
-                "hello Ann": ScriptReach.ALWAYS, "hello": ScriptReach.ALWAYS, "unused": ScriptReach.OPTIONAL, "callback": ScriptReach.ALWAYS,
-                "windows": ScriptReach.OPTIONAL, "maybe": ScriptReach.IN_BRANCH, "missing": ScriptReach.IN_BRANCH, "six": ScriptReach.ALWAYS,
-                "seven": ScriptReach.ALWAYS, "main": ScriptReach.ALWAYS,
+                "hello Ann": ALWAYS, "hello": ALWAYS, "unused": OPTIONAL, "callback": ALWAYS,
+                "windows": OPTIONAL, "maybe": IN_BRANCH, "missing": IN_BRANCH, "six": ALWAYS,
+                "seven": ALWAYS, "main": ALWAYS,
             },
         ),
     ],
