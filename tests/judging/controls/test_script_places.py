@@ -29,6 +29,10 @@ if f(6) != 'six':
     sys.exit(1)
 else:
     assert f(7) == 'seven'
+if f(9) != 'nine':
+    sys.exit(1)
+elif f(10) != 'ten':
+    sys.exit(1)
 if __name__ == '__main__':
     assert f(8) == 'main'
 """
@@ -56,7 +60,7 @@ if (require.main === module) assert.equal(f(8), 'main')
             PYTHON,
             {
                 "hello Ann": ALWAYS, "hello": ALWAYS, "windows": OPTIONAL, "maybe": IN_BRANCH,
-                "missing": OPTIONAL, "seven": ALWAYS, "main": ALWAYS,
+                "missing": OPTIONAL, "six": ALWAYS, "seven": ALWAYS, "nine": ALWAYS, "ten": ALWAYS, "main": ALWAYS,
             },
         ),
         (

@@ -167,7 +167,7 @@ class PythonAssertions:
         """`if wrong: fail()`: fail if right."""
         if not is_guard(node):
             return False
-        return self._values.falsify(node.test) if node.orelse else self._values.make_true(node.test)
+        return self._values.make_true(node.test) if fails(node.body[-1]) else self._values.falsify(node.test)
 
     def _after_bracket(self, call: ast.Call) -> int:
         return self._source.source.index(b"(", self._source.span(call.func)[1]) + 1
@@ -199,10 +199,9 @@ def arguments_before_call(call: ast.Call) -> int | None:
 
 
 def is_guard(node: ast.If) -> bool:
-    """Whether one branch fails the test and the other does not."""
-    if not node.orelse:
-        return fails(node.body[-1])
-    return fails(node.orelse[-1]) and not isinstance(node.orelse[0], ast.If)
+    """Whether one branch fails the test and the other does not; `elif` is another condition."""
+    fails_otherwise = bool(node.orelse) and not isinstance(node.orelse[0], ast.If) and fails(node.orelse[-1])
+    return fails(node.body[-1]) != fails_otherwise
 
 
 def fails(node: ast.stmt) -> bool:
