@@ -45,7 +45,7 @@ def told(path, before, after, base, work, package=""):
 
 
 def tree(*, ended=True, **tests):
-    ids = {"t_c": "TestC::test_c", "b1": "test_b[1]", "b2": "test_b[2]"}
+    ids = {"t_c": "TestC::test_c", "b1": "test_b[1]", "b2": "test_b[2]", "b3": "test_b[3]", "b4": "test_b[4]"}
     return TreeResult(
         exited_with_0=True,
         ended=ended,
@@ -64,6 +64,9 @@ NOTHING = TreeResult(exited_with_0=False, ended=False)
         (OLD.replace("a == 1", "True"), BASE, ["changed the body of 1 test: test_a"]),
         (OLD.replace("[1, 2]", "[1]"), tree(test_a=P, b1=P, t_c=P), [
             "deleted 1 test: test_b[2]", "changed the body of 1 test: test_b",
+        ]),
+        (OLD.replace("[1, 2]", "[1, 3, 4]"), tree(test_a=P, b1=P, b3=P, b4=P, t_c=P), [
+            "changed the body of 1 test: test_b", "changed the rows of test_b: 1 gone, 2 new",
         ]),
         (
             OLD.replace("def test_a", "@pytest.mark.skip\ndef test_a"), tree(test_a=S, b1=P, b2=P, t_c=P),

@@ -93,6 +93,7 @@ def test_forks_share_only_values_that_no_folder_variable_or_machine_decides():
     )
     filled = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
     assert filled == [
+        "loopwright.judging.globs._compiled",
         "loopwright.redaction.build._detector",
         "loopwright.wiring.agents._points",
         "loopwright.workspace.settings._types",

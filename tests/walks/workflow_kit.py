@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 
+import pytest
 import yaml
 
 from loopwright.testing.sample import BUILT, CHECK, DELTA, FILES, REPLY, SLICE, SPEC
@@ -23,13 +28,44 @@ from loopwright.workspace.layout import Flavour, Layout
 __all__ = ["BUILT", "CHECK", "DELTA", "REPLY", "SLICE", "SPEC"]
 
 
-# The locked pytest, whatever `python3` of this machine has, without plug-ins that no walk needs. Hypothesis would
-# take a third of each start, and the others a seventh. tests/judging/runners/test_real_runners.py runs all plug-ins.
+# Plug-ins of pytest that no walk needs: without them a start takes a sixth less.
+# tests/judging/runners/test_real_runners.py runs all plug-ins, also those of other packages.
 _UNUSED = (
-    "cacheprovider", "hypothesispytest", "xdist", "xdist.looponfail", "timeout", "faulthandler", "logging", "pastebin",
-    "threadexception", "unraisableexception",
+    "cacheprovider", "faulthandler", "logging", "pastebin", "threadexception", "unraisableexception", "stepwise",
+    "setuponly", "setupplan",
 )  # fmt: skip
-PYTEST = f"{sys.executable} -m pytest -q {' '.join(f'-p no:{plugin}' for plugin in _UNUSED)}"
+_PACKAGES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+@cache
+def _pytest_alone():
+    """A Python with the locked pytest and no other package: each start of pytest reads what all packages offer.
+
+    The packages are links to those of our own environment. The folder is below the interpreter's own, because sandboxes
+    show that one.
+    """
+    place = Path(sys.prefix) / f"pytest-alone-{pytest.__version__}"
+    if not place.is_dir():
+        making = Path(tempfile.mkdtemp(dir=sys.prefix))
+        making.chmod(0o755)
+        home = Path(sys.base_prefix) / "bin"
+        (making / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = false\n")
+        (making / "bin").mkdir()
+        (making / "bin" / "python3").symlink_to(home / "python3")
+        installed = Path(pytest.__file__).parent.parent
+        packages = making / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+        packages.mkdir(parents=True)
+        for path in installed.iterdir():
+            if path.name.partition("-")[0].removesuffix(".py") in _PACKAGES:
+                (packages / path.name).symlink_to(path)
+        try:
+            making.rename(place)
+        except OSError:
+            shutil.rmtree(making)  # another process was first
+    return place / "bin" / "python3"
+
+
+PYTEST = f"{_pytest_alone()} -m pytest -q {' '.join(f'-p no:{plugin}' for plugin in _UNUSED)}"
 EVERY_FILE = '[project]\nsource = ["**"]\n'
 # As `init` finds it in a flat project.
 ONLY_HELLO = '[project]\nsource = ["hello.py"]\n'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -57,6 +58,8 @@ class ChangedTests(msgspec.Struct, frozen=True, kw_only=True):
     rewritten: dict[str, str] = {}
     skipped: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    # Functions with other rows than before: how many are gone, and how many are new.
+    rows: dict[str, tuple[int, int]] = {}
     # The added tests that fail on the source of the base and pass on the work, and those that pass on both. None: no
     # run tells.
     shown: tuple[str, ...] | None = None
@@ -74,6 +77,8 @@ class ChangedTests(msgspec.Struct, frozen=True, kw_only=True):
         if names := few(self.changed):
             count = len(self.changed)
             yield f"changed the body of {count} tests: {names}" if count > 1 else f"changed the body of 1 test: {names}"
+        for name, (gone, new) in self.rows.items():
+            yield f"changed the rows of {name}: {gone} gone, {new} new"
         yield from self._lines_about_names()
         if self.elsewhere:
             yield "changed code outside the test functions"
@@ -129,6 +134,7 @@ def changed_tests(file: ChangedTestFile, base: TreeResult, work: TreeResult, mov
         by_results = replace(by_results, added=tuple(name for name in by_results.added if _id(file, name) not in came))
     off = {name for name in same if len(_SKIPS.findall(new[name].body)) > len(_SKIPS.findall(old[name].body))}
     off |= {_function(test, old) for test in by_results.skipped}
+    by_results = _with_rows(by_results, {*old, *new})
     return replace(
         by_results,
         deleted=by_results.deleted or deleted,
@@ -140,6 +146,25 @@ def changed_tests(file: ChangedTestFile, base: TreeResult, work: TreeResult, mov
         changed=tuple(name for name in same if name not in off),
         elsewhere=file.before is not None and file.after is not None and _other_code(file, renamed),
     )
+
+
+def _with_rows(tests: ChangedTests, known: Iterable[str]) -> ChangedTests:
+    """The same with deleted and added rows of one function told together: a changed row has another name."""
+    known = frozenset(known)
+    gone, new = (Counter(_row_of(name, known) for name in names) for names in (tests.deleted, tests.added))
+    functions = [name for name in gone if name and name in new]
+    return replace(
+        tests,
+        rows={name: (gone[name], new[name]) for name in functions},
+        deleted=tuple(name for name in tests.deleted if _row_of(name, known) not in functions),
+        added=tuple(name for name in tests.added if _row_of(name, known) not in functions),
+    )
+
+
+def _row_of(name: str, known: frozenset[str]) -> str:
+    """The function of which a result is one row, as in pytest; empty for a whole function, and for a subtest."""
+    function, bracket, _ = name.partition("[")
+    return function if bracket and name not in known and function in known else ""
 
 
 def with_control(

@@ -132,11 +132,14 @@ class Project:
         self.sandboxes = root / "sandboxes"
         self.root.mkdir(parents=True)
         self.home.mkdir()
+        (root / "temp").mkdir()
         self.environment: dict[str, str] = {
             "PATH": os.pathsep.join([_plain_python(), search_path()]),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
+            # Python's name for temporary files. TMPDIR, which more programs know, stays unset as for most users.
+            "TEMP": str(root / "temp"),
             # What runs must not depend on how busy the machine is.
             "LOOPWRIGHT_LOOP_SIDE_BY_SIDE": "never",
         }
@@ -280,13 +283,14 @@ class Project:
         (folder / _OUTCOME).write_bytes(msgspec.json.encode(done))
 
     def _moved(self, folder: Path) -> Project:
-        """This project in another folder, which already has its files."""
+        """This project in another folder, which gets or already has its files."""
         moved = Project.__new__(Project)
         moved.templates, moved._top = self.templates, folder  # noqa: SLF001 -- of the same class
         # A test may have moved the project's root into a folder of the repository.
         moved.root, moved.home, moved.sandboxes = (
             folder / place.relative_to(self._top) for place in (self.root, self.home, self.sandboxes)
         )
+        (folder / "temp").mkdir()
         there, here = str(folder), str(self._top)
         moved.environment = {name: value.replace(here, there) for name, value in self.environment.items()}
         return moved
