@@ -14,7 +14,8 @@ from loopwright.workflow import events as e
 from loopwright.workflow.documents.spec import new_spec
 from loopwright.workflow.facts import Gates
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import PROFILES, Transition
+from loopwright.workflow.model import Transition
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workspace.layout import Flavour, Layout
 from measure import Way, duration, medians, run, say, settled, timed

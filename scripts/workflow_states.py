@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.model import PROFILES, Subject, Transition, Workflow
+from loopwright.workflow.model import Subject, Transition, Workflow
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.rules import Accepted, decide, evolve
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing

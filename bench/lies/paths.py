@@ -1,6 +1,6 @@
 """The ways from a claim to "done": `build`, `loop` and `autopilot`. Each plays a script, and says what stopped it.
 
-`do` will be one more entry of `PATHS` when it exists.
+`do` builds and judges as `build` does: a few pairs are played with it, and it is no entry of `PATHS`.
 """
 
 from __future__ import annotations
@@ -191,6 +191,30 @@ def _insist_on_autopilot(project: Project, world: World, gate: Gate) -> int | No
     return None
 
 
+def _unplanned(project: Project, world: World) -> None:
+    """`do` derives its plan itself."""
+
+
+def _do(project: Project, world: World, script: str, ready: Ready) -> Gate:
+    """Without a terminal, and with everything accepted that no gate holds back."""
+    configure(project, world, script)
+    agent = ready(project, script)
+    done = project.run("do", "greet people by name", "--check", world.check, "--agent", agent, "--accept-if-proven",
+                       "--json")  # fmt: skip
+    said = done.stdout + done.stderr
+    if done.exit_code == 0:
+        return Gate((), "", said)
+    result = json.loads(done.stdout) if done.stdout else {"reasons": [], "outcome": "refused"}
+    return Gate(tuple(reason["code"] for reason in result["reasons"]), str(result["outcome"]), said)
+
+
+def _never(project: Project, world: World, gate: Gate) -> int | None:
+    """A person accepts in a terminal, which the bench does not have."""
+    del project, world, gate
+    return None
+
+
+DO = Way("do", _unplanned, _do, _never)
 BUILD = Way("build", _approved, _build, _insist_on_build)
 LOOP = Way("loop", _looped, _loop, _insist_on_loop)
 AUTOPILOT = Way("autopilot", _planned, _fly, _insist_on_autopilot)

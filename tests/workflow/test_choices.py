@@ -6,7 +6,8 @@ import pytest
 
 from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.choices import before_approval, look_command, with_choices
-from loopwright.workflow.model import PROFILES, Building, Workflow
+from loopwright.workflow.model import Building, Workflow
+from loopwright.workflow.profiles import PROFILES
 
 WORKFLOW = Workflow(
     slug="greet",

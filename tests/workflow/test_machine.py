@@ -10,7 +10,6 @@ from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
-    PROFILES,
     Amounts,
     Archived,
     Decision,
@@ -26,6 +25,7 @@ from loopwright.workflow.model import (
     Workflow,
     Write,
 )
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing, status_of, why_void

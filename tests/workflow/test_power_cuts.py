@@ -13,7 +13,7 @@ from loopwright.kernel.digest import sha256
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
-from loopwright.workflow.model import PROFILES
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.store import OUTSIDE, WorkflowStore
 from loopwright.workspace.layout import Flavour, Layout
 

@@ -10,7 +10,6 @@ from loopwright.agents.failover import Takeover
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.model import (
-    PROFILES,
     Amounts,
     Archived,
     Building,
@@ -33,6 +32,7 @@ from loopwright.workflow.model import (
     Workflow,
     Write,
 )
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.rules import Accepted, Refused, decide
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing
@@ -80,6 +80,7 @@ TABLE = (
     (c.Archive(standing=READY), "done"),
     (e.ArchiveSettled(), "archived"),
     (e.ChangeUndone(by="ann"), "done archived"),
+    (e.ChangeDiscarded(by="ann"), "clarify plan build review"),
     (e.DocumentsKept(documents={"spec.md": "d"}), f"{ALL} archived"),
     (e.TurnBegun(turn=OpenTurn(name="t", agent="a", role="r", stage=Stage.PLAN, mailbox="m")), ALL),
     (e.CostCounted(cost=Cost(role="r", agent="a", stage=Stage.PLAN, wall_s=1.0)), f"{ALL} archived"),

@@ -10,7 +10,6 @@ from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker, Family, Stops
 from loopwright.workflow.model import (
     POLICY,
-    PROFILES,
     Amounts,
     Archived,
     Building,
@@ -29,6 +28,7 @@ from loopwright.workflow.model import (
     UsedApproval,
     Write,
 )
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.rules import Accepted, Deliver, Refused, decide, evolve
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.standing import Readiness, Standing, moved_approvals, split, status_of, why_void

@@ -9,7 +9,7 @@ import pytest
 from loopwright.workflow import commands as c
 from loopwright.workflow import store as workflow_store
 from loopwright.workflow.facts import Gates
-from loopwright.workflow.model import PROFILES
+from loopwright.workflow.profiles import PROFILES
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workspace.layout import Flavour, Layout
 

@@ -37,7 +37,7 @@ def init_command(context: Context, as_json: bool) -> None:
     In a git repository, the workspace is the top folder of the repository, even if a parent folder is a workspace. To
     use a subfolder as a workspace, create the folder `.loopwright` in it first.
     """
-    done = init(context, allows_weak=not as_json and _accepts_weak_isolation(context))
+    done = init(context, allows_weak=not as_json and accepts_weak_isolation(context))
     if as_json:
         echo_json(
             {
@@ -70,7 +70,7 @@ def init_command(context: Context, as_json: bool) -> None:
     put(message("next: `loopwright run`"), fg="green")
 
 
-def _accepts_weak_isolation(context: Context) -> bool:
+def accepts_weak_isolation(context: Context) -> bool:
     """Ask once, before the settings are written; only if a person is there and the isolation is weak."""
     if not context.is_attended or has_own_settings(context):
         return False

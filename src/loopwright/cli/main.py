@@ -20,6 +20,7 @@ from loopwright.version import VERSION
 
 # Name -> (module, help text); in the order in which a new user needs them.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "do": ("workflow.do:do_command", "From an idea to a reviewed diff, in one command."),
     "init": ("init:init_command", "Make this project a workspace and write a first plan."),
     "clarify": ("workflow.stages:clarify_command", "Turn an idea into a spec, one question at a time."),
     "answer": ("workflow.stages:answer_command", "Answer an open question or decision."),
@@ -60,6 +61,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 _EPILOG = f"""\b
 Start here:
+  loopwright do IDEA     lets an agent make a small change, and shows you the judged diff
   loopwright init        writes settings and a first plan for your project
   loopwright run         runs the plan in a sandbox; your checkout stays unchanged
   loopwright verify      checks the recorded evidence

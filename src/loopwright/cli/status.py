@@ -49,12 +49,14 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> None:
 def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     if not workflows:
         return []
-    active = [workflow for workflow in workflows if workflow.archive_status != "archived"]
-    archived = len(workflows) - len(active)
+    active = [workflow for workflow in workflows if not workflow.is_over]
+    archived = sum(workflow.archive_status == "archived" for workflow in workflows)
     stages = Counter(workflow.current_stage for workflow in active)
     counted = [message("{count} at {stage}", count=stages[stage], stage=stage) for stage in STAGES if stages[stage]]
     if archived:
         counted.append(message("{count} archived", count=archived))
+    if over := len(workflows) - len(active) - archived:
+        counted.append(message("{count} over, by `loopwright do`", count=over))
     lines = [message("workflows: {counted}", counted=", ".join(counted))]
     for workflow in active[:_SHOWN]:
         lines.append(f"  {workflow.slug}  {workflow.current_stage}, {workflow.stage_status}")

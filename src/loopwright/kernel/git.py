@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -250,6 +250,17 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
         raise git_failure(("fetch",), result)
 
 
+def commit_paths(folder: Path, paths: Sequence[str], message: str) -> str:
+    """Commit these paths as the user, and nothing else, on the branch that is checked out. No hook runs."""
+    names = [f":(literal){path}" for path in paths]
+    message_file = ("commit", "--quiet", "--no-verify", "--only", "--file=-", "--", *names)
+    for arguments, stdin in ((("add", "--all", "--", *names), b""), (message_file, message.encode())):
+        result = _capture(("git", *_HARDENED, *arguments), folder, _users_environment(), stdin)
+        if result.exit_code != 0:
+            raise git_failure(arguments, result)
+    return query("rev-parse", "HEAD", cwd=folder).stdout.decode().strip()
+
+
 def branch_commit(repository: UserRepository, name: str) -> str | None:
     """The commit of a branch; None if the branch is missing."""
     answer = _capture_trusting(repository, "rev-parse", f"refs/heads/{name}")
@@ -281,8 +292,12 @@ def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed
 def query(*arguments: str, cwd: Path) -> process.Captured:
     """Query the user's repository with a git command that starts no program, such as `rev-parse`."""
     # These commands read the user's own config (safe.directory, excludesFile), but start no program.
-    env = _bare_environment() | {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
-    return _capture(("git", *_HARDENED, *arguments), cwd, env)
+    return _capture(("git", *_HARDENED, *arguments), cwd, _users_environment())
+
+
+def _users_environment() -> dict[str, str]:
+    own = {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
+    return _bare_environment() | own
 
 
 def _capture(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> process.Captured:

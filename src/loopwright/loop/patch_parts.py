@@ -21,9 +21,14 @@ def parts_for(patch: bytes, paths: Iterable[str]) -> bytes:
     )
 
 
+def paths_in(patch: bytes) -> tuple[str, ...]:
+    """The files of a patch, in its order."""
+    return tuple(dict.fromkeys(path for path, _ in _parts(patch)))
+
+
 def _parts(patch: bytes) -> Iterator[tuple[str, bytes]]:
     starts = [match.start() for match in _HEADER.finditer(patch)]
-    for start, end in zip(starts, [*starts[1:], len(patch)], strict=True):
+    for start, end in zip(starts, [*starts, len(patch)][1:], strict=True):
         part = patch[start:end]
         yield _path_in(part.partition(b"\n")[0]), part
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+
 from loopwright.agents.model_choice import AgentIdentity, identity_of, matching_builder
+from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import HasModel, Reason, Role, WorksOutside
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
 from loopwright.stages.context import Context
@@ -25,6 +28,25 @@ def require_agent(context: Context, role: Role, named: str, *, command: str) -> 
     if not agent:
         raise WorkflowRefused("agent_missing", _NOT_SET[role], next_command=f"{command} --agent NAME")
     return agent
+
+
+def agent_to_do(context: Context, named: str, *, command: str) -> str:
+    """The agent for `do`: the named agent, the default of the settings, else the only one that is installed here."""
+    if agent := agent_for(context, Role.BUILDER, named or None):
+        context.open_agent(agent)
+        return agent
+    programs = {agent.name: agent.needs.program for agent in context.known_agents() if isinstance(agent, HasNeeds)}
+    path = context.environment.get("PATH")
+    installed = [name for name, program in programs.items() if shutil.which(program, path=path) is not None]
+    if len(installed) == 1:
+        return installed[0]
+    if installed:
+        message = f"no agent is set for building, and several are installed: {', '.join(installed)}"
+        way_on = f"{command} --agent {installed[0]}, or set agents.default in config.toml"
+    else:
+        message = f"no agent is set for building, and none of these is installed: {', '.join(programs)}"
+        way_on = "loopwright doctor, which says how to install each"
+    raise WorkflowRefused("agent_missing", message, next_command=way_on)
 
 
 def works_by_hand(context: Context, name: str) -> bool:

@@ -243,5 +243,7 @@ def undo_delivery(context: Context, slug: str) -> ConsentReport:
         with locked(context.layout.lock(SPECS_LOCK)):
             sentence = undo(context, opened.workflow, delivery)
         opened.apply(e.ChangeUndone(by=actor()), actor())
+        if opened.workflow.is_quick:
+            context.layout.quick_page(slug).unlink(missing_ok=True)
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), sentence)

@@ -164,7 +164,10 @@ _WORKFLOW_REFUSALS = (
     Explained(
         "verification_impossible", "the checks could not run", "correct what the message names, then build again"
     ),
-    Explained("no_checks", "the plan has no checks", "loopwright plan SLUG"),
+    Explained("no_checks", "no check decides whether the work is done", "add a check, or set project.test_command"),
+    Explained("no_workspace", "the folder is neither a workspace nor a git repository", "loopwright init"),
+    Explained("nothing_to_continue", "no unfinished work of `loopwright do` has this name", "loopwright status"),
+    Explained("not_committed", "the work is delivered, but `do --commit` could not commit it", "git status"),
     Explained("context_manifest_missing", "the list of files for the agent is missing", "loopwright build SLUG"),
     Explained("not_in_the_manifest", "the file is not in the list of files for the agent", "read another file"),
     Explained("file_is_gone", "a file of the list for the agent does not exist any more", "loopwright build SLUG"),

@@ -79,7 +79,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 def what_waits(listed: list[WorkflowLine], loops: list[Summary]) -> Waiting:
     """Everything that waits. The loop of a build is not listed: its workflow is."""
-    workflows = [flow for flow in with_what_runs(listed, loops) if flow.archive_status != "archived"]
+    workflows = [flow for flow in with_what_runs(listed, loops) if not flow.is_over]
     building = {workflow.slug for workflow in workflows if workflow.current_stage == "build"}
     waiting = [
         WaitingLoop(loop.line.loop_id, loop.line.title, choices[0].command, choices)

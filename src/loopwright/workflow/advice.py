@@ -47,7 +47,8 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
     """The blockers of the next transition, approvals aside."""
     transition = next_transition(workflow)
     if transition is None:
-        return standing.readiness.archive if isinstance(workflow.at, Done) else ()
+        is_open = isinstance(workflow.at, Done) and not workflow.is_quick
+        return standing.readiness.archive if is_open else ()
     return () if transition.is_rollback else standing.readiness.before(transition.target)
 
 
@@ -56,6 +57,8 @@ def next_choices(workflow: Workflow, standing: Standing) -> tuple[PersonChoice, 
     command = next_command(workflow, standing)
     blockers = what_blocks(workflow, standing)
     choices = blockers[0].choices if blockers else _before_approval(workflow, standing)
+    if workflow.is_quick:
+        return (PersonChoice(command),)
     # An open question comes before everything else.
     return choices if choices and choices[0].command == command else (PersonChoice(command),)
 
@@ -72,6 +75,8 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     open_decision = next((decision for decision in workflow.decisions if decision.answer is None), None)
     if open_decision is not None:
         return f'loopwright answer {slug} {open_decision.id} "…"'
+    if workflow.is_quick:
+        return _after_do(workflow)
     if isinstance(workflow.at, Archived):
         return f"loopwright archive {slug}" if workflow.at.pending else "loopwright specs verify"
     blockers = what_blocks(workflow, standing)
@@ -93,6 +98,13 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     if choices := _before_approval(workflow, standing):
         return choices[0].command
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
+
+
+def _after_do(workflow: Workflow) -> str:
+    """`do` shows where its work is and asks again; what it delivered can be undone."""
+    if not isinstance(workflow.at, Done):
+        return f"loopwright do --continue {workflow.slug}"
+    return f"loopwright undo {workflow.slug}" if workflow.at.delivery is not None else "loopwright status"
 
 
 def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:

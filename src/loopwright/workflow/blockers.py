@@ -213,6 +213,10 @@ class Family(Enum):
         "workflow_not_done", "the workflow is at {stage}; only a change that is done can be archived",
         "loopwright status {slug}",
     )
+    NO_SPEC_CHANGED = (
+        "no_spec_changed", "`loopwright do` began {slug}: it changes no spec, so there is nothing to archive",
+        "loopwright status {slug}",
+    )
     MISSING_SPEC_DELTA_PATH = (
         "missing_spec_delta_path", "{path} is missing", "write it, or remove the domain from {spec}",
     )

@@ -9,7 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.workflow import events as e
-from loopwright.workflow.model import Delivery, Profile, TakeoverOrigin, Transition, Write
+from loopwright.workflow.model import Delivery, TakeoverOrigin, Transition, Write
+from loopwright.workflow.profiles import Profile
 from loopwright.workflow.standing import Standing
 
 
@@ -72,5 +73,5 @@ Proposal = (
     | e.ProfileSet | e.DocumentsKept | e.SpecGiven | e.RoundTaken | e.ItemAnswered | e.ApprovalRefused
     | e.PlanRoundTaken | e.ChecksControlled | e.SpecsNoted | e.Signed | e.DecisionAsked | e.DecisionAnswered
     | e.BuildDriven | e.LaneEnded | e.WorkVerified | e.WorkReviewed | e.TurnBegun | e.CostCounted | e.AgentChanged
-    | e.ChangeUndone
+    | e.ChangeUndone | e.ChangeDiscarded
 )  # fmt: skip

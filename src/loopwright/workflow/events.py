@@ -13,7 +13,6 @@ from loopwright.workflow.model import (
     Delivery,
     OpenTurn,
     PlanRound,
-    Profile,
     Round,
     Signature,
     SpecBase,
@@ -23,6 +22,7 @@ from loopwright.workflow.model import (
     Transition,
     Write,
 )
+from loopwright.workflow.profiles import Profile
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.verdict import Review
 from loopwright.workflow.verification import Verification
@@ -249,6 +249,12 @@ class ChangeUndone(_Event, frozen=True, kw_only=True, tag="undone"):
     by: str
 
 
+class ChangeDiscarded(_Event, frozen=True, kw_only=True, tag="discarded"):
+    """A person wants none of the work: the workflow is over, and nothing is delivered."""
+
+    by: str
+
+
 Event = (
     WorkflowBegun
     | ProfileSet
@@ -281,4 +287,5 @@ Event = (
     | ChangeArchived
     | ArchiveSettled
     | ChangeUndone
+    | ChangeDiscarded
 )

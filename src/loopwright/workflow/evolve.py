@@ -162,6 +162,8 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return _towards_specs(workflow, event)
         case e.ChangeUndone():
             return _taken_back(workflow)
+        case e.ChangeDiscarded(by=by):
+            return replace(workflow, at=Done(discarded_by=by))
         case _:
             raise ValueError(f"{type(event).__name__} is not a known event")
 

@@ -37,6 +37,8 @@ _NOT_LOOKED_INTO = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".loopwright", ".claude", ".loop"}
 )
 _MOST_JUDGES = 20_000
+# The domain of the requirement of a quick workflow.
+_IDEA = "idea"
 # A document without these sections counts as empty.
 _NEEDED = {"proposal": ("Why", "What Changes")}
 # A command gathers the facts of a workflow a dozen times, mostly from the same bytes.
@@ -60,6 +62,8 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
     )
     if workflow.stage is Stage.CLARIFY:
         return spec_only
+    if workflow.is_quick:
+        return _quick(workflow, paths, spec_only)
     pages = {name: _document_in(paths, name, _read_page) for name in _named(workflow.slug)}
     slices = _document_in(paths, SLICES, _read_slices)
     deltas = dict(deltas_in(paths.change))
@@ -83,6 +87,24 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         ledger=_ledger(paths),
         **_manifest(paths),
         **_against_specs(workflow, paths, deltas),
+    )
+
+
+def _quick(workflow: Workflow, paths: WorkflowPaths, spec_only: Facts) -> Facts:
+    """The facts without documents of a plan: the idea is the only requirement."""
+    slices = _document_in(paths, SLICES, _read_slices)
+    gates, root = spec_only.gates, paths.layout.root
+    judges = _judges(root, slices, gates) if isinstance(slices, Slices) else {}
+    idea = next(iter(workflow.idea.strip().splitlines()), workflow.slug)
+    return replace(
+        spec_only,
+        slices=slices,
+        deltas={_IDEA: DeltaFact(requirements=(idea,))},
+        plan_parts=_parts({}, slices, {}, judges),
+        judges=judges,
+        record=_document_in(paths, RECORD, _read_record),
+        ledger=_ledger(paths),
+        **_manifest(paths),
     )
 
 

@@ -17,6 +17,8 @@ from loopwright.wording.choices import PersonChoice
 from loopwright.workspace.layout import Layout
 
 STAGES = ("clarify", "plan", "build", "review", "done", "damaged")
+# The archive status of work of `loopwright do` that is over: it changes no spec.
+NO_ARCHIVE = "not-needed"
 _MOST_BYTES = 64 << 20
 
 
@@ -34,6 +36,11 @@ class WorkflowLine(msgspec.Struct, frozen=True):
     # The commands among which a person chooses; the first is the recommended one.
     choices: list[PersonChoice] = []
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do: it is archived, or needs no archive."""
+        return self.archive_status in ("archived", NO_ARCHIVE)
+
 
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
     """All workflows, the last changed first."""
@@ -43,7 +50,7 @@ def list_workflows(layout: Layout) -> list[WorkflowLine]:
 def up_to_date(layout: Layout, most: int, refresh: Callable[[list[str]], None]) -> list[WorkflowLine]:
     """All workflows, the newest change first. `refresh` gets those of the first active ones whose state is stale."""
     workflows = list_workflows(layout)
-    active = [workflow for workflow in workflows if workflow.archive_status != "archived"]
+    active = [workflow for workflow in workflows if not workflow.is_over]
     changed = stale(layout, active[:most])
     if not changed:
         return workflows

@@ -13,9 +13,11 @@ import msgspec
 
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
+from loopwright.workflow.profiles import QUICK, Profile
 from loopwright.workflow.stage import Stage
 from loopwright.workflow.verdict import Review, SentBack
 from loopwright.workflow.verification import Verification, is_about_protected
+from loopwright.workspace.names import IN_WORKFLOW
 
 # The name under which the autopilot gives its approvals.
 POLICY = "autopilot"
@@ -147,20 +149,6 @@ class Rejected(_Value, frozen=True, kw_only=True, tag="rejected"):
 
 
 Approval = NotRequested | Requested | Approved | UsedApproval | Rejected
-
-
-class Profile(_Value, frozen=True, kw_only=True):
-    """How thoroughly an idea is clarified."""
-
-    name: str
-    threshold: float
-    max_rounds: int
-
-
-PROFILES: Mapping[str, Profile] = {
-    "standard": Profile(name="standard", threshold=0.20, max_rounds=15),
-    "deep": Profile(name="deep", threshold=0.10, max_rounds=25),
-}
 
 
 class Round(_Value, frozen=True, kw_only=True):
@@ -343,9 +331,10 @@ class Reviewing(_Value, frozen=True, kw_only=True, tag="review"):
 
 
 class Done(_Value, frozen=True, kw_only=True, tag="done"):
-    """Approved and delivered."""
+    """Approved and delivered, or discarded: then `discarded_by` is the person who wanted none of the work."""
 
     delivery: Delivery | None = None
+    discarded_by: str = ""
 
 
 class Archived(_Value, frozen=True, kw_only=True, tag="archived"):
@@ -428,9 +417,14 @@ class Workflow(_Value, frozen=True, kw_only=True):
                 return Stage.DONE
 
     @property
+    def is_quick(self) -> bool:
+        """Whether `loopwright do` began it: its plan follows from the idea and the checks, and it changes no spec."""
+        return self.profile.name == QUICK.name
+
+    @property
     def change_id(self) -> str:
         """The folder of the deltas."""
-        return self.change or f"chg-{self.slug}"
+        return f"chg-{self.slug}" if self.change in ("", IN_WORKFLOW) else self.change
 
     def approval(self, key: Key) -> Approval:
         """The stored approval of this kind."""

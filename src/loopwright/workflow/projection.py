@@ -8,6 +8,7 @@ import msgspec
 
 from loopwright.workflow.advice import authorizations, evidence_chain, next_choices, next_command
 from loopwright.workflow.facts import Facts
+from loopwright.workflow.listing import NO_ARCHIVE
 from loopwright.workflow.model import (
     FORWARD,
     Approved,
@@ -84,6 +85,8 @@ def stage_status(workflow: Workflow, standing: Standing) -> str:
 
 
 def _archive_status(workflow: Workflow) -> str:
+    if workflow.is_quick and isinstance(workflow.at, Done):
+        return NO_ARCHIVE
     if not isinstance(workflow.at, Archived):
         return "active"
     return "archiving" if workflow.at.pending else "archived"

@@ -91,6 +91,8 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         )
     for item, why in (_refused(workflow, spec) | unaccepted_answers(spec)).items():
         yield blocker(Family.ANSWER_NOT_ACCEPTED, item, slug=slug, item=item, why=why)
+    if workflow.is_quick:
+        return  # the idea is the spec
     rounds, profile = len(workflow.rounds), workflow.profile
     if not rounds and workflow.given is None:
         yield blocker(Family.CLARIFY_CURRENT_ROUND_REQUIRED, slug=slug)
@@ -196,6 +198,9 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """All blockers at once; an archived change has none."""
     slug = workflow.slug
     if isinstance(workflow.at, Archived):
+        return
+    if workflow.is_quick:
+        yield blocker(Family.NO_SPEC_CHANGED, slug=slug)
         return
     if not isinstance(workflow.at, Done):
         yield blocker(Family.WORKFLOW_NOT_DONE, slug=slug, stage=workflow.stage.value)

@@ -238,6 +238,8 @@ def _work(workflow: Workflow, proposal: c.Proposal) -> Decision:  # noqa: C901, 
             return Accepted((fact,))
         case Done(delivery=delivery) | Archived(delivery=delivery), e.ChangeUndone() as fact if delivery is not None:
             return Accepted((fact,))
+        case Clarifying() | Planning() | Building() | Reviewing(), e.ChangeDiscarded() as fact:
+            return Accepted((fact,))
         case _, e.ChangeUndone():
             return _refused(workflow, "nothing_delivered", f"{workflow.slug} has no delivery to undo")
         case _:

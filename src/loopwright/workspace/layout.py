@@ -202,6 +202,10 @@ class Layout(msgspec.Struct, frozen=True):
         """A folder per developer."""
         return self.own / "journal"
 
+    def quick_page(self, slug: str) -> Path:
+        """What `loopwright do` delivered, on one page."""
+        return self.own / "done" / f"{slug}.md"
+
     def imported(self, tool: str) -> Path:
         """Files that were imported from another tool and replaced by others."""
         return self.own / "imported" / tool
@@ -249,7 +253,7 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
     slug: str
     # The archive folder of its change, below the root; empty while the change is active.
     archived: str = ""
-    # The name of an imported change; empty for a change that Loopwright created.
+    # The name of an imported change; empty for a change that Loopwright created; `.`: in the folder of the workflow.
     change_id: str = ""
 
     @property
@@ -276,6 +280,8 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
         """The folder of the workflow's change."""
         if self.archived:
             return self.layout.root / self.archived
+        if self.change_id == names.IN_WORKFLOW:
+            return self.folder / "change"
         return self.layout.change(self.change_id or f"chg-{self.slug}")
 
     def document(self, name: str) -> Path:

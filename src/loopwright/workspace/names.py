@@ -18,6 +18,8 @@ INTEROP_LOOPS = ".loop"
 INTEROP_REFLECTIONS = ".mosaic"
 OPENSPEC = "openspec"
 PROMPTS = "prompts"
+# The name of a change whose documents are in the folder of its workflow.
+IN_WORKFLOW = "."
 # Workspaces of other tools, which `import` takes over.
 FOREIGN = {"loopx": ".loopx", "ccw": ".workflow", "openspec": OPENSPEC}
 STATE_FOLDERS = (OWN_FOLDER, ".claude/state", INTEROP_LOOPS, INTEROP_REFLECTIONS)

@@ -14,7 +14,8 @@ MODULE = "loopwright_session.py"
 
 
 @pytest.fixture
-def support(tmp_path):
+def support(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     install_support(tmp_path / "new" / "support")
     return tmp_path / "new" / "support"
 

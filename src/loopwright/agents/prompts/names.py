@@ -66,6 +66,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "left_out_failing": ("failing",),
     "no_test_command": (),
     "tests_fail": (),
+    "quick": (),
     "hidden_checks": ("count",),
     "every_check": (),
     "a_person": (),

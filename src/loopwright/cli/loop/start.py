@@ -16,7 +16,8 @@ from loopwright.cli.options import command_with_examples, echo, echo_json_line, 
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
-from loopwright.loop.model import Mode, Running
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.model import Loop, Mode, Running
 from loopwright.loop.projection import document_of
 from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
@@ -111,16 +112,9 @@ def in_background(context: Context, loop_id: str, as_json: bool) -> int:
 
 
 def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
-    """Drive the loop in this process: with a live screen in a terminal, otherwise with a line for each event."""
+    """Drive the loop in this process, and print its status."""
     with stopping_on_signals() as cancellation:
-        # If another process drives the loop, only a refusal follows: that needs no screen.
-        if is_screen() and not as_json and not has_worker(context, loop_id):
-            with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
-                after = drive(context, loop_id, cancellation, ask=view.ask)
-        else:
-            since = show_loop(context, loop_id).revision
-            with reporting(context, loop_id, LoopReporter(as_json=as_json, status_follows=True), since=since):
-                after = drive(context, loop_id, cancellation)
+        after = drive_shown(context, loop_id, cancellation, as_json=as_json)
         reason = cancellation.reason
     if as_json:
         echo_json_line({"type": "loop", **document_of(after)})
@@ -130,3 +124,14 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
             what = f"{after.under_way.action} was interrupted" if after.under_way else "interrupted"
             echo(f"{what}; continue with `loopwright loop resume {loop_id}`", fg="yellow")
     return exit_code(after, reason)
+
+
+def drive_shown(context: Context, loop_id: str, cancellation: Cancellation, *, as_json: bool) -> Loop:
+    """Drive the loop in this process: with a live screen in a terminal, otherwise with a line for each event."""
+    # If another process drives the loop, only a refusal follows: that needs no screen.
+    if is_screen() and not as_json and not has_worker(context, loop_id):
+        with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
+            return drive(context, loop_id, cancellation, ask=view.ask)
+    since = show_loop(context, loop_id).revision
+    with reporting(context, loop_id, LoopReporter(as_json=as_json, status_follows=True), since=since):
+        return drive(context, loop_id, cancellation)

@@ -13,7 +13,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
-from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
+from loopwright.loop.model import Budget, Completed, Failed, Held, Holder, TaskKind
 from loopwright.loop.store import OpenedLoop
 from loopwright.loop.taking_over import open_tasks_for
 from loopwright.stages.agent_choice import require_agent
@@ -22,6 +22,7 @@ from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.building.sent_back import sent_back
 from loopwright.stages.context import Context, Tell, ignore_progress, loops_of, workflows_of
 from loopwright.stages.loop_control import (
+    NO_LIMITS,
     LoopRequest,
     answer_decision,
     create_loop,
@@ -62,6 +63,8 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Whether a person typed the command: the iterations are added to those that are used up, and work that waits for
     # the decision of a person goes back to the agent. An autopilot gives a total, and decides nothing.
     by_person: bool = True
+    # The limits of a new loop; those of a loop that goes on are raised to these.
+    budget: Budget = NO_LIMITS
 
 
 def begin_build(
@@ -169,6 +172,7 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, build: BuildRe
         # A pass is develop, validate and a fix; the slices come first.
         max_iterations=len(slices) + _passes(context, build),
         agent=build.agent,
+        budget=build.budget,
         tags=("build", workflow.slug),
         tasks=tuple(f"{piece.title}: {piece.behavior}" for piece in slices),
         task_ids=tuple(piece.id for piece in slices),
@@ -198,7 +202,7 @@ def _going_on(
         if not isinstance(loop.phase, Completed | Failed):
             _take_over(context, opened, request.agent, tell)
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
-        lift_holds(context, loop_id)  # a person who types `build` wants the loop to continue
+        lift_holds(context, loop_id, budget=request.budget)  # a person who types `build` wants the loop to continue
         return
     if not (unfinished or sent_back_for) or not isinstance(loop.phase, Completed | Failed):
         return
@@ -306,7 +310,9 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
         (PLAN_DOCUMENTS["architecture"], "architecture", "the parts", 4, False),
     )
     entries = [
-        (paths.document(name), kind, reason, priority, required) for name, kind, reason, priority, required in documents
+        (paths.document(name), kind, reason, priority, required)
+        for name, kind, reason, priority, required in documents
+        if name in (SPEC, SLICES) or not workflow.is_quick
     ]
     if workflow.sent_back is not None:
         entries.append((paths.document("review-report.md"), "review", "what the last review found", 1, False))

@@ -44,6 +44,7 @@ class SliceBriefing:
         self._slices = snapshot.facts.readable_slices
         self._seals = snapshot.workflow.seals
         self._sent_back = snapshot.workflow.sent_back
+        self._is_quick = snapshot.workflow.is_quick
 
     def prompt(self) -> str:
         """The slice, its checks, and the last failure."""
@@ -53,7 +54,8 @@ class SliceBriefing:
         shown = [f"`{check.command}`" for check in self._checks if not check.hidden]
         hidden = sum(check.hidden for check in self._checks)
         last = next((error.message for error in reversed(self._loop.errors)), "")
-        told = (self._findings(book), last and _last_failure(book, last), left_out_part(self._loop, book))
+        how = book.part("quick") if self._is_quick else ""
+        told = (how, self._findings(book), last and _last_failure(book, last), left_out_part(self._loop, book))
         return book.prompt(
             "builder_slice",
             task=f"{piece.id} {piece.title}: {piece.behavior}" if piece is not None else self._task.description,

@@ -15,7 +15,8 @@ from loopwright.workflow.documents.page import NotAPage
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.facts import Damaged, Facts
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import PROFILES, Clarifying, Profile, Reviewing, Transition, Workflow
+from loopwright.workflow.model import Clarifying, Reviewing, Transition, Workflow
+from loopwright.workflow.profiles import PROFILES, Profile
 from loopwright.workflow.store import Opened
 from loopwright.workspace.layout import record_choice
 
@@ -30,6 +31,7 @@ def opened_to_clarify(
     store = workflows_of(context)
     if store.exists(slug):
         with store.changing(slug) as opened:
+            require_documents(opened.workflow)
             if isinstance(opened.workflow.at, Reviewing):
                 _go_back(opened)
             require_clarifying(opened.workflow)
@@ -71,6 +73,16 @@ def require_clarifying(workflow: Workflow) -> None:
             workflow.slug,
             "invalid_transition",
             f"{workflow.slug} is already clarified; it is at {workflow.stage.value}",
+        )
+
+
+def require_documents(workflow: Workflow) -> None:
+    """Raise if `loopwright do` began the workflow: it has neither rounds of questions nor documents of a plan."""
+    if workflow.is_quick:
+        raise WorkflowRefused(
+            "invalid_transition",
+            f"`loopwright do` began {workflow.slug}: its plan follows from the idea and the checks",
+            next_command=f"loopwright do --continue {workflow.slug}",
         )
 
 

@@ -13,7 +13,7 @@ from loopwright.kernel.files import read_regular_file, shown
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.building.controls import run_on_base
-from loopwright.stages.clarifying.begin import opened_to_clarify
+from loopwright.stages.clarifying.begin import opened_to_clarify, require_documents
 from loopwright.stages.context import Context, Tell, ignore_progress, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
@@ -154,6 +154,7 @@ def _read_spec_file(source: Path) -> bytes:
 def _enter(session: PlanSession, opened: Opened) -> _PlanMode:
     """Enter the plan stage if needed, and choose how the plan is made."""
     context, request = session.context, session.request
+    require_documents(opened.workflow)
     if isinstance(opened.workflow.at, Building) and moved_approvals(opened.workflow, opened.standing(), Key.BUILD):
         return _PlanMode.DURING_BUILD
     if session.agent:

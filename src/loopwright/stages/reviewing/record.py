@@ -66,7 +66,7 @@ def record_review(
     cleaned = {name: clean(data).data for name, data in pages.items()}
     opened.write(cleaned | {REVIEWED: session.work.patch}, judgment.by)
     opened.apply(e.WorkReviewed(review=review), judgment.by)
-    if outcome.verdict == "approve":
+    if outcome.verdict == "approve" and not opened.workflow.is_quick:
         _write_journal_page(context, opened.workflow, review)
     opened.apply(c.RequestApproval(transition=Transition.REVIEW_DONE, standing=opened.standing()), "tool")
 

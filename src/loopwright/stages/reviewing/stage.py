@@ -79,6 +79,8 @@ def review_change(
     )
     notes = (*judgment.notes, rest, *found, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
+    if snapshot.workflow.is_quick and outcome.target is not None:
+        outcome = replace(outcome, target=Stage.BUILD)  # its plan follows from the idea and the checks
     with workflows_of(context).changing(slug) as opened:
         # A person may have given a verdict while an agent worked.
         if judgment.is_by_person or verdict_of_person(opened.snapshot()) is None:

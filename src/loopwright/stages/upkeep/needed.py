@@ -19,14 +19,14 @@ from loopwright.sandbox.model import SandboxFolders
 from loopwright.stages.context import Context, loops_of
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.documents.record import NAME as RECORD
-from loopwright.workflow.model import Archived
+from loopwright.workflow.model import Archived, Done
 from loopwright.workflow.upkeep import look, unneeded_objects
 
 _NAMES = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def needed_runs(context: Context) -> dict[str, str]:
-    """Each run that a loop or a workflow still needs, with its name. Archived workflows need none."""
+    """Each run that a loop or a workflow still needs, with its name. Archived and discarded workflows need none."""
     entries = context.store.journal.entries()
     needed = _needed_by_loops(context, entries)
     started = {entry.data["run_id"]: entry.data.get("workflow") for entry in entries if entry.kind == STARTED}
@@ -37,7 +37,8 @@ def needed_runs(context: Context) -> dict[str, str]:
             needed |= dict.fromkeys((run_id for run_id, owner in started.items() if owner == slug), slug)
             continue
         workflow = known.workflow
-        if isinstance(workflow.at, Archived) and not workflow.at.pending:
+        is_discarded = isinstance(workflow.at, Done) and bool(workflow.at.discarded_by)
+        if is_discarded or (isinstance(workflow.at, Archived) and not workflow.at.pending):
             continue
         verified = workflow.verification
         runs = [control.run_id for control in workflow.controls.values()]

@@ -1,0 +1,1 @@
+"""How a workflow of `loopwright do` is begun, concluded and decided."""
