@@ -245,6 +245,37 @@ def test_other_languages_are_searched_for_the_variables_of_a_judge():
     assert kinds("notes.md", "LOOPWRIGHT_RUN") == []
 
 
+LONG = "alpha beta " * 400
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "is_flagged"),
+    [
+        ("a.py", f"import os\nNAMES = '{LONG} GIT_CEILING_DIRECTORIES'.split()\n", True),
+        ("a.py", f"NAMES = '{LONG}'.split()\n", False),
+        ("a.py", "import os\nany(k.startswith('GIT_CEIL') for k in os.environ)\n", True),
+        ("a.py", "import os, re\nany(re.match('^LOOPW.*', k) for k in os.environ)\n", True),
+        ("a.py", "import os\nany(k.lower().endswith('_ceiling_directories') for k in os.environ)\n", True),
+        ("a.py", "import os\nx = os.environ['PYTES' + rest]\n", True),
+        ("a.js", "Object.keys(process.env).some((k) => k.startsWith('NODE_TEST_C'))", True),
+        ("a.js", f"const names = '{LONG} GIT_CEILING_DIRECTORIES'.split(' ')", True),
+        ("a.go", 'package a\nfunc f(k string) bool { return strings.HasPrefix(k, "GIT_CEIL") }\n', True),
+        (
+            "a.py",
+            "x = ['GIT_', 'DIRECTORIES', 'CEILING', 'ROUND_CEILING', 'CONTEXT', 'NODE', 'lifecycle', 'LOOP']\n",
+            False,
+        ),
+        (
+            "a.py",
+            "x = ['GIT_AUTHOR_NAME', 'GIT_CEREMONY', 'NODE_ENV', 'npm_config', 'CURRENT', 'TEST', 'VERSION']\n",
+            False,
+        ),
+    ],
+)
+def test_a_part_of_the_judge_s_variables_is_flagged_in_texts_of_any_length(path, source, is_flagged):
+    assert kinds(path, source) == (["reads_judge"] if is_flagged else [])
+
+
 @pytest.mark.parametrize("source", [b"\xff\xfe", b"(" * 100_000, b"x" * (2 << 20), b"a\0b", b"not a program ("])
 def test_a_source_that_can_not_be_parsed_is_flagged_unless_it_did_not_change(source):
     for path in ("a.py", "a.js", "a.ts"):

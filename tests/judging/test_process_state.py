@@ -27,6 +27,9 @@ UNKNOWN = tree(is_known=False)
         (tree("env:A"), tree("env:A", "unknown"), {"unknown"}),
         (tree("env:A", "unknown"), tree("env:B", "unknown"), set()),
         (UNKNOWN, UNKNOWN, set()),
+        (tree("env:A"), tree("env:A", "left-out"), {"left-out"}),
+        (tree("env:A", "left-out"), tree("env:A", "left-out"), {"left-out"}),
+        (tree("env:A", "left-out"), tree(), {"left-out"}),
     ],
 )
 def test_work_that_does_not_tell_its_state_differs_from_a_base_that_does(base, work, expected):
@@ -43,6 +46,7 @@ def test_work_that_does_not_tell_its_state_differs_from_a_base_that_does(base, w
         ([UNKNOWN], tree(), ()),
         ([tree(), tree("env:A")], tree("env:A"), ("env:A",)),
         ([tree("env:USUAL")], None, ()),
+        ([tree("env:A", "left-out")], tree("env:A", "left-out"), ("env:A", "left-out")),
     ],
 )
 def test_one_more_run_confirms_a_change_and_is_not_needed_without_one(runs, again, expected):
@@ -54,6 +58,7 @@ def test_the_sentence_tells_what_changed_and_whether_something_is_hidden():
     changed, hidden = changed_state_sentence(("env:A", "unknown")).split("; ")
     assert changed == changed_state_sentence(("env:A",))
     assert hidden == changed_state_sentence(("unknown",))
+    assert "not all of it is compared" in changed_state_sentence(("left-out",))
 
 
 def test_a_change_of_one_command_is_not_excused_by_another():

@@ -238,7 +238,7 @@ def test_gc_keeps_the_files_of_the_audit_while_the_work_continues(project):
         workflow.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=standing), "ann")
         assert workflow.workflow.verification is None
     assert set(ok(project, "gc", "--keep", "0", "--json").json()["needed"]) == before
-    assert len(before) == 5, "on base and work, and three controls"
+    assert len(before) == 6, "on base and work, and four controls"
 
 
 def archived_writes(project):

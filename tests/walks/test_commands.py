@@ -56,7 +56,7 @@ def test_init_names_an_existing_python(make_project, tmp_path, python):
         (tools / name).symlink_to(shutil.which("git") if name == "git" else "/bin/sh")
     for files, module in (
         ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest -q"),
-        ({"setup.py": ""}, "unittest"),
+        ({"setup.py": "", "test_a.py": "import unittest\n"}, "unittest"),
     ):
         found = make_project(files).run("init", "--json", env={"PATH": str(tools)}).json()
         assert found["test_command"] == f"{python} -m {module}"

@@ -98,6 +98,18 @@ def test_a_person_opens_the_network_for_a_command_and_the_evidence_says_so(judge
     assert [step["network"] for step in evidence["steps"]] == [True]
 
 
+@pytest.mark.parametrize("judged", LEVELS, indirect=True)
+@pytest.mark.parametrize(("more", "code"), [("", 12), (", network = true", 0)])
+def test_a_rerun_has_the_network_of_the_first_run(judged, loops, more, code):
+    with server_of_the_machine() as port:
+        evidence = judged(port, code, more=more)
+        done = loops.project.run("rerun", evidence["run_id"])
+        again = loops.project.evidence(f"{evidence['run_id']}-rerun")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert [step["tests"] for step in again["steps"]] == [step["tests"] for step in evidence["steps"]]
+    assert again["isolation"]["network"] == evidence["isolation"]["network"] == CLOSED
+
+
 @pytest.mark.parametrize("judged", LEVELS[:1], indirect=True)
 def test_setup_may_use_the_network_also_for_a_judge(judged):
     with server_of_the_machine() as port:

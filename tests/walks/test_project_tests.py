@@ -149,9 +149,20 @@ def test_without_a_test_command_the_reports_say_that_nothing_checks_the_rest(pro
     assert said in build(project).stdout
     assert said in record(project)
     assert blockers(project, "review") == {}
-    ok(project, "approve", "greet", "--from", "build", "--to", "review")
-    ok(project, "review", "greet")
+    assert said in ok(project, "approve", "greet", "--from", "build", "--to", "review").stdout
+    assert said in ok(project, "review", "greet").stdout
     assert said in (project.own / "workflows" / "greet" / "review-report.md").read_text()
+    assert said in ok(project, "status", "greet").stdout
+    approve = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    assert approve.count(said) == 1
+
+
+def test_with_a_test_command_no_report_says_that_nothing_checks_the_rest(project):
+    approved(project, [{"role": "builder", "run": f"{BUILT}; {BYE}"}], test_command=UNITTEST)
+    said = "nothing checks the rest of the project"
+    outputs = [build(project).stdout, ok(project, "approve", "greet", "--from", "build", "--to", "review").stdout]
+    outputs += [ok(project, "review", "greet").stdout, ok(project, "status", "greet").stdout]
+    assert not any(said in output for output in outputs)
 
 
 def test_a_failed_test_of_one_command_does_not_hide_the_failure_of_another(project):

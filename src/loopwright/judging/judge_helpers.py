@@ -25,18 +25,18 @@ def judge_helpers(scripts: Iterable[str], files: frozenset[str], read: Read) -> 
         return frozenset()
     others = sorted(path for path in files if path.endswith(".py") and path not in helpers.union(judges))[:_MOST_READ]
     return frozenset(
-        helpers - {path for other in others for path in _imports(_tree(read(other)), other, files).values()}
+        helpers - {path for other in others for path in imports_of(_tree(read(other)), other, files).values()}
     )
 
 
 def imported_files(path: str, files: frozenset[str], read: Read) -> Iterator[str]:
     """The files of the project that a Python file imports."""
-    yield from _imports(_tree(read(path)), path, files).values()
+    yield from imports_of(_tree(read(path)), path, files).values()
 
 
 def _asserting_modules(script: str, files: frozenset[str], read: Read) -> Iterator[str]:
     tree = _tree(read(script))
-    imports = _imports(tree, script, files)
+    imports = imports_of(tree, script, files)
     for node in ast.walk(tree):
         # A judge hands over what the product did.
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and any(map(_is_computed, node.value.args)):
@@ -51,7 +51,7 @@ def _tree(source: bytes) -> ast.Module:
     return parsed.tree if parsed is not None else ast.Module([], [])
 
 
-def _imports(tree: ast.Module, path: str, files: frozenset[str]) -> dict[str, str]:
+def imports_of(tree: ast.Module, path: str, files: frozenset[str]) -> dict[str, str]:
     """The file of the project behind each imported name."""
     found = {}
     for node in ast.walk(tree):

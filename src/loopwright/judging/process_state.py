@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from loopwright.judging.reports.model import UNKNOWN_STATE
+from loopwright.judging.reports.model import TOO_MUCH_STATE, UNKNOWN_STATE
 from loopwright.judging.verdict import TreeResult
 from loopwright.wording.catalogue import few
 
@@ -21,7 +21,9 @@ def newly_changed(base: TreeResult, work: TreeResult) -> frozenset[str]:
         return frozenset()
     if work.state is None:
         return frozenset({UNKNOWN_STATE})
-    return frozenset(work.state) - frozenset(base.state)
+    # What is left out on the base may be what the work changes.
+    left_out = {TOO_MUCH_STATE} & {*base.state, *work.state}
+    return frozenset(work.state) - frozenset(base.state) | left_out
 
 
 def confirmed(base: Results, runs: tuple[Results, ...], run_again: Callable[[], Results]) -> tuple[str, ...]:
@@ -46,7 +48,14 @@ def _in_both(first: frozenset[str], again: frozenset[str]) -> frozenset[str]:
 
 def changed_state_sentence(state: tuple[str, ...]) -> str:
     """What a person should look at."""
-    names = tuple(name for name in state if name != UNKNOWN_STATE)
+    names = tuple(name for name in state if name not in (UNKNOWN_STATE, TOO_MUCH_STATE))
     changed = f"the work changes state of the test process that it did not change before: {few(names, most=20)}"
     hidden = "a test process does not tell what the work changes in its state"
-    return "; ".join([*([changed] if names else []), *([hidden] if UNKNOWN_STATE in state else [])])
+    too_much = "a test process changes so much of its state that not all of it is compared"
+    return "; ".join(
+        [
+            *([changed] if names else []),
+            *([hidden] if UNKNOWN_STATE in state else []),
+            *([too_much] if TOO_MUCH_STATE in state else []),
+        ]
+    )

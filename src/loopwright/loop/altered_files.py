@@ -8,11 +8,12 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.judging.controls.emptied import emptied
+from loopwright.judging.controls.emptied import SHEBANG, emptied
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.controls.raising import raise_in_changed, stop_at_entry
 from loopwright.judging.controls.restoring import restore_code
 from loopwright.judging.reports.model import LineMarks
+from loopwright.judging.scope import kind_of
 from loopwright.loop.split_work import ChangedCode
 from loopwright.runner.request import Observer
 from loopwright.sandbox.port import Changes, Sandbox
@@ -96,6 +97,8 @@ def emptied_files(code: Iterable[ChangedCode]) -> tuple[RaisingFile, ...]:
     return tuple(
         RaisingFile(file.path, {Alteration.EMPTIED: emptied(file.path, file.after), Alteration.OF_BASE: file.before})
         for file in code
+        # A file without an ending is a program if its first line says so.
+        if kind_of(file.path) or file.after.startswith(SHEBANG)
     )
 
 

@@ -14,6 +14,7 @@ from loopwright.judging.controls.called_expectations import in_command, may_call
 from loopwright.judging.controls.doctests import example_id
 from loopwright.judging.controls.go_tests import SUFFIX as GO_TESTS
 from loopwright.judging.controls.go_tests import functions_of, probe_go
+from loopwright.judging.controls.helper_calls import HandedValue, helper_calls
 from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.javascript_tests import probe_javascript
 from loopwright.judging.controls.judged_files import judged_by
@@ -94,6 +95,8 @@ class InvertedTests(Observer):
         # The files to invert, by the name of the command.
         self._files: dict[str, tuple[str, ...]] = {}
         self._silent: dict[str, SilentCommand] = {}
+        # Files that the work may not change, and new tests.
+        self._judges: set[str] = set()
         self._inverted: dict[str, Inverted] = {}
         # The probed files, with their assertions.
         self._probed: dict[str, Mapping[str, tuple[int, int]]] = {}
@@ -132,6 +135,7 @@ class InvertedTests(Observer):
     def add_tests(self, name: str, command: str, tests: Iterable[str], judges: tuple[str, ...], cwd: str = "") -> bool:
         """Invert the files of these tests when the command runs; False if no test names its file."""
         tests = tuple(tests)
+        self._judges |= set(judges)
         # Only our own reporters name files, and those files ran. A module in a foreign report may be any text.
         named = dict.fromkeys(test.partition("::")[0] for test in tests if _names_a_file(test))
         files = tuple(named) or _go_files(tests, judges)
@@ -338,7 +342,14 @@ class InvertedTests(Observer):
             self._probed[path] = probed.assertions
             probes = probes_name(self._salt)
             return Inverted(with_time_limit(probed.source, probed.tests, self._test_s, probes=probes), probed.tests)
-        return self._limited(path, invert(path, source, salt=self._salt))
+        return self._limited(path, invert(path, source, salt=self._salt, helpers=self._helpers(path, source, repo)))
+
+    def _helpers(self, path: str, source: bytes, repo: Path) -> Mapping[str, HandedValue]:
+        def read(file: str) -> bytes:
+            place = own_file(repo, file)
+            return place.read_bytes() if place is not None else b""
+
+        return helper_calls(path, source, frozenset(self._judges), read) if path.endswith(".py") else {}
 
     def _changed_slightly(self, path: str, source: bytes) -> Inverted | None:
         """The same with expectations that differ only slightly. No assertion hides the next one where that is known."""

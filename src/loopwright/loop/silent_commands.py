@@ -7,6 +7,7 @@ from pathlib import Path
 
 from loopwright.judging.controls.called_expectations import ChangedExpectation, in_called_files
 from loopwright.judging.controls.model import ControlOutcome
+from loopwright.judging.controls.reach import ScriptReach
 from loopwright.judging.verdict import PASSED, SILENT, TreeResult
 from loopwright.loop.altered_files import own_file
 
@@ -40,7 +41,8 @@ class SilentCommand:
         self._known = ControlOutcome.UNALTERED
         # Whether a failure in the place of an expectation changed nothing.
         self._ignores_failures = False
-        # How many expectations there was no time for, without those that were to change slightly, too.
+        # How many expectations there was no time for, or that a script has in a branch to which the command does not
+        # come. Without those that were to change slightly, too.
         self.untried = 0
 
     @property
@@ -76,12 +78,15 @@ class SilentCommand:
         passes = result.exited_with_0 if own is None else own == PASSED
         if self._is_confirming:
             self._is_confirming = False
-            self._ignores_failures |= passes
             if not passes:
                 self._known = ControlOutcome.PASSED
+            elif current.reach is ScriptReach.IN_BRANCH:
+                self.untried += not current.is_near
+            else:
+                self._ignores_failures = True
         elif not passes:
             self._known = ControlOutcome.FAILED
-        elif (failure := current.failure) is not None:
+        elif current.reach is not ScriptReach.ALWAYS and (failure := current.failure) is not None:
             # The command may not need this expectation at all. Then a failure in its place changes nothing, either.
             self._ahead.insert(0, failure)
             self._is_confirming = True
@@ -90,7 +95,7 @@ class SilentCommand:
         if self._known is ControlOutcome.PASSED:
             self._ahead.clear()
         if self._ahead and not self._is_confirming and time.monotonic() > self._until_s:
-            self.untried = sum(not expectation.is_near for expectation in self._ahead)
+            self.untried += sum(not expectation.is_near for expectation in self._ahead)
             self._ahead.clear()
         if not self._ahead and self._known is ControlOutcome.UNALTERED and self._ignores_failures:
             # No place was found by which the command can fail: perhaps the work swallows every failure.

@@ -11,7 +11,7 @@ import msgspec
 from loopwright.evidence.trees import AS_PATCH, NOT_SECRET, write_tree
 from loopwright.judging.called_commands import CommandIn, recipe_files, with_called
 from loopwright.judging.changed_tests import ChangedTestFile
-from loopwright.judging.controls.called_expectations import steering_files
+from loopwright.judging.controls.steering_files import steering_files
 from loopwright.judging.defined_tests.moved import Moves
 from loopwright.judging.defined_tests.packages import GoPackages
 from loopwright.judging.dependent_files import dependent_files

@@ -65,9 +65,9 @@ def judges_itself(
     *,
     expects_failure: bool,
 ) -> bool:
-    """Whether a command without a report rests on the exit code of the changed programs alone."""
+    """Whether a command without a report rests on the exit code of the changed programs alone, if there are any."""
     # A program that does nothing gives such a command the failure that it expects.
-    if expects_failure or not text.files or not passes(Alteration.EMPTIED):
+    if expects_failure or not passes(Alteration.EMPTIED):
         return False
     # A command about data or documents passes with the programs of the base, too; a linter with empty ones.
     return not passes(Alteration.OF_BASE) and not only_reads(passes_text, text)

@@ -310,7 +310,8 @@ class WorkVerdict(msgspec.Struct, frozen=True, kw_only=True):
             yield Doubt(code="unaltered_tests", message=message)
         elif self.untried:
             message = (
-                f"expectations that there was no time to change: {self.untried}; nothing shows that these can fail"
+                f"expectations without time for a change, or that the command did not reach: {self.untried}; "
+                "nothing shows that these can fail"
             )
             yield Doubt(code="unaltered_tests", message=message)
 

@@ -67,6 +67,8 @@ class SandboxOptions(msgspec.Struct, frozen=True):
     limits: RunLimits
     shell: str
     freezer: Freezer | None = None
+    # Whether commands have no network unless a step says so, as in the runs that judge work.
+    closes_network: bool = False
 
 
 class RunRequest(msgspec.Struct, frozen=True):

@@ -147,7 +147,7 @@ def _execute(
 
     def confine(view: SandboxView) -> tuple[Isolation, Confinement]:
         environment = request.environment.for_step(())
-        is_judge = request.origin.kind in ("loop", "workflow")
+        is_judge = request.origin.kind in ("loop", "workflow") or options.closes_network
         return choose(options.isolation, tools.isolations, view, options.shell, environment, is_judge=is_judge)
 
     name = _sandbox_name(request, folder)

@@ -17,7 +17,7 @@ from loopwright.runner.events import Emitter, Listener
 from loopwright.runner.request import Failure, Finished, RunRequest
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
 from loopwright.runner.test_reports import RunReports
-from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
+from loopwright.sandbox.model import CLOSED, FreshRequest, Mode, RecordedRequest
 from loopwright.stages.context import Context
 from loopwright.stages.proof import contradicted_runs
 from loopwright.stages.recover import recover
@@ -83,7 +83,11 @@ def _repeat(context: Context, first: Evidence, listener: Listener, cancellation:
     plan = _recorded_plan(folder, first)
     sandbox_options = context.sandbox_options_for(_recorded_sandbox(context.sandbox_request(), folder, first))
     if first.isolation is not None:
-        sandbox_options = msgspec.structs.replace(sandbox_options, isolation=first.isolation.requested)
+        sandbox_options = msgspec.structs.replace(
+            sandbox_options,
+            isolation=first.isolation.requested,
+            closes_network=first.isolation.network == CLOSED,
+        )
     request = RunRequest(
         f"the plan of {first.run_id}",
         plan,
@@ -135,6 +139,8 @@ def differences(first: Evidence, second: Evidence, flaky: frozenset[str] = froze
     different: list[str] = []
     if first.isolation and second.isolation and first.isolation.used != second.isolation.used:
         different.append(f"isolation: {first.isolation.used} then, {second.isolation.used} now")
+    if first.isolation and second.isolation and first.isolation.network != second.isolation.network:
+        different.append(f"network: {first.isolation.network} then, {second.isolation.network} now")
     repeated, tests = {step.id: step for step in second.steps}, _changed_tests(first, second)
     for step in first.steps:
         if step.outcome in ("skipped", "cancelled") or step.id == SETUP_STEP:

@@ -38,7 +38,7 @@ STATEMENTS = [
     ("assert f()", "assert (not (f()))"),
     ("assert not f()", "assert (not (not f()))"),
     ("assert f() and g() == 1", "assert (not (f())) and g() == 3"),
-    ("assert f() or g()", "assert (not (f() or g()))"),
+    ("assert f() or g()", "assert ((f()) and False) or ((g()) and False)"),
     ("assert await f() == 1", "assert await f() == 3"),
     ("self.assertEqual(f(), 1)", "self.assertEqual(f(), 3)"),
     ("self.assertEqual(1, f(), 'why')", "self.assertEqual(3, f(), 'why')"),

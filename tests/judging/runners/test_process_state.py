@@ -109,6 +109,26 @@ def test_what_the_product_changes_in_its_process_is_listed(runs, command):
     assert changed(runs, *command) >= CHANGED
 
 
+MANY = "import os\nfor number in range(%s): os.environ[f'A{number:05}'] = '1'\n"
+MANY_NODE = "for (let number = 0; number < %s; number++) process.env[`A${String(number).padStart(5, '0')}`] = '1';\n"
+
+
+@pytest.mark.parametrize(("count", "is_whole"), [(250, True), (30_000, False)])
+def test_many_changes_do_not_hide_the_others(runs, count, is_whole):
+    runs.write(**{"product.py": PRODUCT, "test_it.py": MANY % count + TEST})
+    found = changed(runs, *UNITTEST)
+    assert (("left-out" in found), found >= CHANGED) == (not is_whole, is_whole)
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(("count", "is_whole"), [(250, True), (30_000, False)])
+def test_many_changes_do_not_hide_the_others_in_node(runs, count, is_whole):
+    test = "require('./product.js'); require('node:test')('it', () => {});\n"
+    runs.write(**{"product.js": NODE_PRODUCT, "it.test.js": MANY_NODE % count + test})
+    found = changed(runs, "node", "--test")
+    assert (("left-out" in found), found >= NODE_CHANGED) == (not is_whole, is_whole)
+
+
 def test_changes_of_a_conftest_are_listed_as_it_is_loaded_before_the_session(runs):
     runs.write(**{"product.py": PRODUCT, "conftest.py": "import product", "test_it.py": TEST})
     assert changed(runs, *PYTEST) >= CHANGED

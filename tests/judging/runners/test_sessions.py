@@ -159,8 +159,19 @@ def test_the_changed_state_of_all_sessions_is_one_list_of_names(tmp_path):
     many = [f"env:{number:04}\n{'x' * 200}" for number in range(300)]
     write(tmp_path, START, {"kind": "state", "changed": many}, END, name="pytest-3.ndjson")
     state = read(tmp_path).state
-    assert len(state) == 202, "200 of one session"
+    assert len(state) == 302
     assert all(len(name) <= 120 and "\n" not in name for name in state)
+
+
+def test_no_changed_state_is_left_out_silently(tmp_path):
+    alike = [f"env:{'x' * 200}{number}" for number in range(2)]
+    write(tmp_path, START, {"kind": "state", "changed": [*alike, "left-out"]}, END)
+    assert [len(name) for name in read(tmp_path).state] == [118, 118, 8]
+    for number in range(3):
+        many = [f"env:{number}-{name:05}" for name in range(5_000)]
+        write(tmp_path, START, {"kind": "state", "changed": many}, END, name=f"pytest-{number}.ndjson")
+    state = read(tmp_path).state
+    assert (len(state), state[-1]) == (10_001, "left-out")
 
 
 def test_a_session_that_does_not_tell_its_state_hides_it_unless_its_runner_never_tells(tmp_path):

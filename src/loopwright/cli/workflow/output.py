@@ -46,7 +46,7 @@ def echo_view(view: WorkflowView, *, as_json: bool, whole: bool = False) -> None
         _echo_details(view)
     else:
         _echo_requirements(view)
-        if stage is Stage.BUILD and view.rest_of_project:
+        if view.rest_of_project:
             echo(f"  {view.rest_of_project}")
     if view.weak_isolation:
         echo(f"  ! {view.weak_isolation}")

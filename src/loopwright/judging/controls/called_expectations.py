@@ -9,24 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from posixpath import join, normpath
 
 import msgspec
 
 from loopwright.judging.called_commands import Read, recipe_files, with_called
-from loopwright.judging.controls.invert import invert
 from loopwright.judging.controls.marks import marks_of
 from loopwright.judging.controls.near_texts import near_texts
-from loopwright.judging.controls.shell import compared_files, expectations
+from loopwright.judging.controls.reach import ScriptReach
+from loopwright.judging.controls.script_places import script_places, whole_script
+from loopwright.judging.controls.shell import expectations
+from loopwright.judging.controls.steering_files import steering_files
 from loopwright.judging.deciding_scripts import deciding_scripts
-from loopwright.judging.project_files import CODE_KINDS
-from loopwright.judging.syntax.javascript_source import SUFFIXES
 from loopwright.kernel.relative_folder import relative_folder
 
 _SHELL = (".sh", ".bash")
 # The lines of a recipe; `-` ignores its failure.
 _RECIPE = re.compile(rb"^\t[@+ ]*((?:[^\n\\]|\\.|\\\n)+)", re.MULTILINE)
-_FAILURES = {b"python": b"raise SystemExit(1)\n", b"node": b"process.exit(1)\n", b"sh": b"exit 1\n"}
 
 
 class ChangedExpectation(msgspec.Struct, frozen=True):
@@ -38,6 +36,8 @@ class ChangedExpectation(msgspec.Struct, frozen=True):
     failing: bytes | None = None
     # Whether the expectation changed only slightly: that is tried last.
     is_near: bool = False
+    # Whether the command must come to the expectation.
+    reach: ScriptReach = ScriptReach.OPTIONAL
 
     @property
     def failure(self) -> ChangedExpectation | None:
@@ -46,20 +46,13 @@ class ChangedExpectation(msgspec.Struct, frozen=True):
             return None
         if self.command is not None:
             return ChangedExpectation(command=self.failing.decode())
-        return ChangedExpectation(path=self.path, source=self.failing)
+        return ChangedExpectation(path=self.path, source=self.failing, is_near=self.is_near, reach=self.reach)
 
 
 def in_command(command: str, *, salt: str) -> Iterator[ChangedExpectation]:
     """The expectations in the text of a command."""
     for changed in expectations(command.encode(), salt=salt):
         yield ChangedExpectation(command=changed.inverted.decode(), failing=changed.failing, is_near=changed.is_near)
-
-
-def steering_files(command: str, cwd: str, files: frozenset[str]) -> frozenset[str]:
-    """The files from which a command takes its recipe, or with which it compares a result."""
-    folder = relative_folder(cwd)
-    compared = {_path(folder, name) for name in compared_files(command)}
-    return recipe_files(command, folder, files) | {path for path in compared & files if not path.endswith(CODE_KINDS)}
 
 
 def may_call(command: str, cwd: str, files: frozenset[str]) -> bool:
@@ -74,9 +67,12 @@ def called_scripts(command: str, cwd: str, files: frozenset[str], read: Read) ->
 
 
 def in_called_files(
-    command: str, cwd: str, files: frozenset[str], read: Read, *, salt: str
+    command: str, cwd: str, files: frozenset[str], read: Read, *, salt: str, whole_scripts: bool = False
 ) -> Iterator[ChangedExpectation]:
-    """The expectations in files that a command calls. Only the given files are changed."""
+    """The expectations in files that a command calls. Only the given files are changed.
+
+    With `whole_scripts` all assertions of a script in Python or JavaScript change at once.
+    """
     called = list(dict.fromkeys(with_called([(command, cwd)], files, read)))
     seen: set[str] = set()
     for text, folder in called:
@@ -84,7 +80,7 @@ def in_called_files(
         steering = steering_files(text, folder, files) - seen - scripts
         seen |= scripts | steering
         for path in sorted(scripts):
-            yield from _in_script(path, read(path), salt)
+            yield from _in_script(path, read(path), salt, is_whole=whole_scripts)
         for path in sorted(steering):
             if path not in recipe_files(text, folder, files):
                 yield ChangedExpectation(path=path, source=marks_of(salt).text + read(path))
@@ -95,7 +91,7 @@ def in_called_files(
             yield from _that_matter(variants(path, read(path), salt), text, folder, files, read)
 
 
-def _in_script(path: str, source: bytes, salt: str) -> Iterator[ChangedExpectation]:
+def _in_script(path: str, source: bytes, salt: str, *, is_whole: bool) -> Iterator[ChangedExpectation]:
     first = source.partition(b"\n")[0]
     if path.endswith(_SHELL) or re.match(rb"#!.*\b(?:ba|da|z|k)?sh\b", first):
         for changed in expectations(source, salt=salt):
@@ -103,12 +99,11 @@ def _in_script(path: str, source: bytes, salt: str) -> Iterator[ChangedExpectati
                 path=path, source=changed.inverted, failing=changed.failing, is_near=changed.is_near
             )
         return
-    language = b"python" if path.endswith(".py") else b"node" if path.endswith(SUFFIXES) else b""
+    places = whole_script if is_whole else script_places
     for is_near in (False, True):
-        inverted = invert(path, source, salt=salt, is_near=is_near)
-        if inverted.altered:
+        for place in places(path, source, salt=salt, is_near=is_near):
             yield ChangedExpectation(
-                path=path, source=inverted.source, failing=_FAILURES.get(language), is_near=is_near
+                path=path, source=place.source, failing=place.failing, is_near=is_near, reach=place.reach
             )
 
 
@@ -156,7 +151,3 @@ def _that_matter(
 
 def _reading(variant: ChangedExpectation, read: Read) -> Callable[[str], bytes]:
     return lambda path: variant.source if path == variant.path else read(path)
-
-
-def _path(folder: str, name: str) -> str:
-    return normpath(join(folder, name))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from loopwright.judging.syntax.nesting import unless_too_deep
 from loopwright.judging.syntax.python_source import parse_python
 
-_SHEBANG = b"#!"
+SHEBANG = b"#!"
 _GO_PACKAGE = re.compile(rb"^package +\w+", re.MULTILINE)
 _IDLE = "(*_, **__): pass\n"
 _GO_MAIN = re.compile(rb"^func main\(\)", re.MULTILINE)
@@ -24,7 +24,7 @@ def emptied(path: str, source: bytes) -> bytes:
         package = _GO_PACKAGE.search(source)
         main = b"\n\nfunc main() {}\n" if _GO_MAIN.search(source) else b"\n"
         return package.group() + main if package is not None else b""
-    first = source.partition(b"\n")[0] + b"\n" if source.startswith(_SHEBANG) else b""
+    first = source.partition(b"\n")[0] + b"\n" if source.startswith(SHEBANG) else b""
     return first + unless_too_deep(b"", lambda: _idle_python(source)) if path.endswith(".py") else first
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from loopwright.judging.controls import go_tests
 from loopwright.judging.controls.go_tests import invert_go
+from loopwright.judging.controls.helper_calls import HandedValue
 from loopwright.judging.controls.javascript_tests import invert_javascript
 from loopwright.judging.controls.marks import Marks, marks_of
 from loopwright.judging.controls.model import SCRIPT, Inverted
@@ -18,7 +21,13 @@ _INTERPRETER = re.compile(rb"#![^\n]*?\b(python|node|bash|dash|zsh|sh)[\d.]*\b")
 
 
 def invert(
-    path: str, source: bytes, *, only: frozenset[str] | None = None, salt: str = "", is_near: bool = False
+    path: str,
+    source: bytes,
+    *,
+    only: frozenset[str] | None = None,
+    salt: str = "",
+    is_near: bool = False,
+    helpers: Mapping[str, HandedValue] = MappingProxyType({}),
 ) -> Inverted:
     """The file with changed expectations of its tests, or of the tests in `only`. Never raises.
 
@@ -28,13 +37,15 @@ def invert(
     marks = marks_of(salt, is_near=is_near)
     wanted = None if only is None else frozenset(test.partition("[")[0] for test in only)
     too_deep = _unaltered(source, wanted, "its file is nested too deeply")
-    return unless_too_deep(too_deep, lambda: _inverted(path, source, wanted, marks))
+    return unless_too_deep(too_deep, lambda: _inverted(path, source, wanted, marks, helpers))
 
 
-def _inverted(path: str, source: bytes, wanted: frozenset[str] | None, marks: Marks) -> Inverted:
+def _inverted(
+    path: str, source: bytes, wanted: frozenset[str] | None, marks: Marks, helpers: Mapping[str, HandedValue]
+) -> Inverted:
     match _language(path, source):
         case "python":
-            return invert_python(source, wanted, marks)
+            return invert_python(source, wanted, marks, helpers)
         case "node":
             return invert_javascript(path, source, wanted, marks)
         case "go":

@@ -38,7 +38,7 @@ def invert_javascript(path: str, source: bytes, only: frozenset[str] | None, mar
     parsed = parse_javascript(path, source)
     if parsed is None:
         return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
-    inverted = _JavaScriptFile(parsed, marks, Edits(source)).inverted(only)
+    inverted = JavaScriptFile(parsed, marks, Edits(source)).inverted(only)
     if inverted.altered and parse_javascript(path, inverted.source) is None:
         return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
     return inverted
@@ -60,13 +60,13 @@ def _probed(path: str, source: bytes, salt: str, soft: Iterable[str], *, is_near
         return None
     edits = Edits(source)
     probes = JavaScriptProbes(parsed, edits, path, salt, soft)
-    inverted = _JavaScriptFile(parsed, marks_of(salt, is_near=is_near), edits, probes).inverted(None)
+    inverted = JavaScriptFile(parsed, marks_of(salt, is_near=is_near), edits, probes).inverted(None)
     if not probes.tests or parse_javascript(path, inverted.source) is None:
         return None
     return ProbedJavaScript(inverted.source, inverted.altered, inverted.unaltered, frozenset(probes.tests))
 
 
-class _JavaScriptFile:
+class JavaScriptFile:
     """The tests and functions of one file, and which refer to which."""
 
     def __init__(
@@ -80,20 +80,49 @@ class _JavaScriptFile:
         for node in within(source.root):
             self._index(node)
         self._names = AssertionNames(source)
-        local = frozenset(self._functions)
-        probe = probes.name if probes is not None else ""
-        self._assertions = JavaScriptAssertions(source, self._edits, self._names, local, marks, probe)
+        self._assertions = self._new_assertions()
         self._changed: dict[int, bool] = {}
         self._parts: dict[int, bool] = {}
         self._mentions: dict[int, list[Node]] = {}
 
-    def inverted(self, only: frozenset[str] | None) -> Inverted:
-        """Change all tests, or the given ones; a file without tests is a script."""
+    def single_changes(self) -> Iterator[tuple[Node, bytes]]:
+        """For a script: each node that expects something, with the file in which only that node changed."""
+        self._named_tests()
+        is_found, assertions = False, self._assertions
+        for node in within(self._source.root):
+            if assertions.change(node):
+                is_found = True
+                yield node, self._edits.applied()
+                self._edits = Edits(self._source.source)
+                assertions = self._new_assertions()
+        if not is_found and not self._marks.is_near:
+            yield from self._single_exits()
+
+    def _single_exits(self) -> Iterator[tuple[Node, bytes]]:
+        for node in within(self._source.root):
+            code, self._edits = self._exit_code(node), Edits(self._source.source)
+            values = JavaScriptValues(self._source, self._edits, self._marks)
+            if code is not None and self._change_exit(values, code):
+                yield node, self._edits.applied()
+
+    def _new_assertions(self) -> JavaScriptAssertions:
+        probe = self._probes.name if self._probes is not None else ""
+        return JavaScriptAssertions(
+            self._source, self._edits, self._names, frozenset(self._functions), self._marks, probe
+        )
+
+    def _named_tests(self) -> list[tuple[str, Node]]:
+        """The tests, after the names of their parameters are known."""
         tests = list(self._tests())
         for _, call in tests:
             for argument in arguments(call):
                 if argument.type in FUNCTIONS:
                     self._names.add_parameter(argument)
+        return tests
+
+    def inverted(self, only: frozenset[str] | None) -> Inverted:
+        """Change all tests, or the given ones; a file without tests is a script."""
+        tests = self._named_tests()
         chosen = [(name, call) for name, call in tests if only is None or name in only]
         if self._probes is not None:
             self._probes.add_tests(chosen)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.near_texts import near_texts, near_word
 from loopwright.judging.syntax.edits import Edits, any_done
-from loopwright.judging.syntax.javascript_source import JavaScriptSource, field, unwrapped
+from loopwright.judging.syntax.javascript_source import JavaScriptSource, field, unwrapped, within
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _OPPOSITES = {
     "!==": b"===", "!=": b"==", "<": b">=", "<=": b">", ">": b"<=", ">=": b"<",
 }  # fmt: skip
+_VALUES = frozenset({"identifier", "this", "await_expression", "yield_expression"})
 _TEXTS = frozenset({"string", "template_string"})
 _CONSTANTS = frozenset({"null", "undefined", "regex"})
 _NUMBER = re.compile(
@@ -38,11 +39,15 @@ class JavaScriptValues:
         left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
         if self._marks.is_near and (operator is None or operator.type not in {"&&", "===", "=="}):
             return False
+        if (joined := _negated_operands(inner)) is not None:
+            return self.make_true(joined)
         if inner.type != "binary_expression" or left is None or right is None or operator is None:
             return self.negate(node)
         match operator.type:
             case "&&":
                 return any_done([self.falsify(left), self.falsify(right)])
+            case "||":
+                return any_done([self._settle(left, to=False), self._settle(right, to=False)])
             case "===" | "==":
                 return self.make_unequal(left, right)
             case "!==" | "!=" | "<" | "<=" | ">" | ">=" as sign if not (is_literal(left) and is_literal(right)):
@@ -56,21 +61,43 @@ class JavaScriptValues:
         """
         inner = unwrapped(node)
         left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
+        if (joined := _negated_operands(inner)) is not None:
+            return self.falsify(joined)
         if inner.type != "binary_expression" or left is None or right is None or operator is None:
             return self.negate(node)
         match operator.type:
             case "||":
                 return any_done([self.make_true(left), self.make_true(right)])
+            case "&&":
+                return any_done([self._settle(left, to=True), self._settle(right, to=True)])
             case "!==" | "!=":
                 return self.make_unequal(left, right)
             case "<" | "<=" | ">" | ">=" as sign if not (is_literal(left) and is_literal(right)):
                 return self._edits.replace(operator.start_byte, operator.end_byte, _OPPOSITES[sign])
         return self.negate(node)
 
+    def _settle(self, node: Node, *, to: bool) -> bool:
+        """Give an operand the value that does not decide. `a` may be false for honest work in `a || b`: no opposite."""
+        inner = unwrapped(node)
+        left, right, operator = field(inner, "left"), field(inner, "right"), field(inner, "operator")
+        if inner.type == "binary_expression" and left is not None and right is not None and operator is not None:
+            if operator.type == ("&&" if to else "||"):
+                return any_done([self._settle(left, to=to), self._settle(right, to=to)])
+            if operator.type in {"&&", "||"}:
+                return self._settle(left if _is_constant(right) else right, to=to)
+            is_equation = operator.type in ({"!==", "!="} if to else {"===", "=="})
+            if is_equation and is_text(left) ^ is_text(right):
+                return self.make_unequal(left, right)
+        return not _is_constant(node) and self._wrap(node, b"((", b") || true)" if to else b") && false)")
+
     def negate(self, node: Node) -> bool:
         """Put `!` before a condition, unless it is constant."""
         if self._marks.is_near:
             return self._differ(node)
+        inner = unwrapped(node)
+        operator = field(inner, "operator")
+        if inner.type == "binary_expression" and operator is not None and operator.type == "&&":
+            return self.make_true(node)
         return not is_literal(node) and self._wrap(node, b"(!(", b"))")
 
     def _differ(self, node: Node) -> bool:
@@ -169,6 +196,21 @@ def is_literal(node: Node) -> bool:
             return all(value is not None and is_literal(value) for value in values)
         case other:
             return other in _CONSTANTS
+
+
+def _negated_operands(node: Node) -> Node | None:
+    """`a && b` of `!(a && b)`; None for other expressions."""
+    argument = field(node, "argument") if node.type == "unary_expression" else None
+    if argument is None or node.children[0].type != "!":
+        return None
+    inner = unwrapped(argument)
+    operator = field(inner, "operator") if inner.type == "binary_expression" else None
+    return inner if operator is not None and operator.type in {"&&", "||"} else None
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether an expression has the same value whatever the work does: `true`, `1`, `!null`, `1 === 1`."""
+    return not any(part.type in _VALUES for part in within(node))
 
 
 def is_text(node: Node) -> bool:

@@ -55,7 +55,7 @@ class PythonAssertions:
             **dict.fromkeys(_CALLED, self._called),
             "assertTrue": lambda call: self._values.falsify(call.args[0]),
             "assert_": lambda call: self._values.falsify(call.args[0]),
-            "assertFalse": lambda call: self._values.negate(call.args[0]),
+            "assertFalse": self._false,
             "assertIsNone": lambda call: self._values.replace_value(call.args[0]),
             "assertIsNotNone": lambda call: self._values.replace_by_none(call.args[0]),
             "assertIn": self._contained,
@@ -99,6 +99,11 @@ class PythonAssertions:
         except IndexError:
             # The values are keyword arguments, or missing.
             return False
+
+    def _false(self, call: ast.Call) -> bool:
+        condition = call.args[0]
+        is_joined = isinstance(condition, ast.BoolOp)
+        return self._values.make_true(condition) if is_joined else self._values.negate(condition)
 
     def _equal(self, call: ast.Call) -> bool:
         takes_sequences = called_name(call) in _SEQUENCES
@@ -162,7 +167,7 @@ class PythonAssertions:
         """`if wrong: fail()`: fail if right."""
         if not is_guard(node):
             return False
-        return self._values.falsify(node.test) if node.orelse else self._values.make_true(node.test)
+        return self._values.make_true(node.test) if fails(node.body[-1]) else self._values.falsify(node.test)
 
     def _after_bracket(self, call: ast.Call) -> int:
         return self._source.source.index(b"(", self._source.span(call.func)[1]) + 1
@@ -194,10 +199,9 @@ def arguments_before_call(call: ast.Call) -> int | None:
 
 
 def is_guard(node: ast.If) -> bool:
-    """Whether one branch fails the test and the other does not."""
-    if not node.orelse:
-        return fails(node.body[-1])
-    return fails(node.orelse[-1]) and not isinstance(node.orelse[0], ast.If)
+    """Whether one branch fails the test and the other does not; `elif` is another condition."""
+    fails_otherwise = bool(node.orelse) and not isinstance(node.orelse[0], ast.If) and fails(node.orelse[-1])
+    return fails(node.body[-1]) != fails_otherwise
 
 
 def fails(node: ast.stmt) -> bool:

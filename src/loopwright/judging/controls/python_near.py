@@ -52,7 +52,7 @@ class NearPythonAssertions:
             case ast.Call():
                 return self._change_call(node)
             case ast.If(test=test) if is_guard(node):
-                return self._hold(test) if node.orelse else self._differ(test)
+                return self._differ(test) if fails(node.body[-1]) else self._hold(test)
             case ast.Expr(value=ast.BoolOp(op=ast.Or(), values=[condition, ast.Call() as call])):
                 return fails(ast.Expr(value=call)) and self._hold(condition)
             case _:

@@ -189,9 +189,9 @@ class _ProbedFile:
                 has_assertions = any(self._is_assertion(node) for part in body for node in ast.walk(part))
                 for item in items:
                     self._probe_manager(statement, item.context_expr, has_assertions=has_assertions)
-            case ast.If(test=test, orelse=otherwise) if is_guard(statement):
+            case ast.If(test=test, body=body) if is_guard(statement):
                 # A failure in its branch may be in a path that right work does not take.
-                self._probe_guard(test, fails_if_true=not otherwise)
+                self._probe_guard(test, fails_if_true=fails(body[-1]))
             case ast.Expr(value=ast.BoolOp(op=op, values=[condition, ast.Call() as call])):
                 if fails(ast.Expr(value=call)):
                     self._probe_guard(condition, fails_if_true=isinstance(op, ast.And))

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from loopwright.judging.controls.doctests import change_examples
+from loopwright.judging.controls.helper_calls import HandedValue, called_helper
 from loopwright.judging.controls.marks import Marks
 from loopwright.judging.controls.model import NO_ASSERTION, SCRIPT, UNREADABLE, UNSAFE, Inverted
 from loopwright.judging.controls.python_assertions import PythonAssertions
 from loopwright.judging.controls.python_exits import change_exits
 from loopwright.judging.controls.python_near import NearPythonAssertions
 from loopwright.judging.controls.python_soft import soften
-from loopwright.judging.controls.python_values import PythonValues
+from loopwright.judging.controls.python_values import PythonValues, is_literal
 from loopwright.judging.syntax.edits import Edits, any_done
 from loopwright.judging.syntax.python_source import Function, PythonSource, dotted_name, parse_python
 
 _RUNNERS = frozenset({"unittest", "pytest", "doctest", "nose", "nose2"})
 
 
-def invert_python(source: bytes, only: frozenset[str] | None, marks: Marks) -> Inverted:
-    """The file with changed expectations of its tests, or of the given ones."""
+def invert_python(
+    source: bytes, only: frozenset[str] | None, marks: Marks, helpers: Mapping[str, HandedValue] = MappingProxyType({})
+) -> Inverted:
+    """The file with changed expectations of its tests, or of the given ones.
+
+    A test without an assertion changes what it hands to helpers of other files.
+    """
     parsed = parse_python(source)
     if parsed is None:
         return Inverted(source, unaltered=dict.fromkeys(only or (SCRIPT,), UNREADABLE))
-    inverted = _PythonFile(parsed, marks).inverted(only)
+    inverted = PythonFile(parsed, marks).inverted(only, helpers)
     if inverted.altered and parse_python(inverted.source) is None:
         return Inverted(source, unaltered=dict.fromkeys([*inverted.altered, *inverted.unaltered], UNSAFE))
     return inverted
@@ -32,22 +39,19 @@ def invert_python(source: bytes, only: frozenset[str] | None, marks: Marks) -> I
 
 def names_of_tests(source: PythonSource, marks: Marks) -> frozenset[str]:
     """The names of all tests of a file, such as `TestClass.test_name`, with those that its classes inherit in it."""
-    return frozenset(name for name, _ in _PythonFile(source, marks).tests())
+    return frozenset(name for name, _ in PythonFile(source, marks).tests())
 
 
-class _PythonFile:
+class PythonFile:
     """The functions of one file, which of them are tests, and which refer to which."""
 
     def __init__(self, source: PythonSource, marks: Marks) -> None:
         self._source = source
         self._marks = marks
-        self._edits = Edits(source.source)
         self._functions: dict[str, list[Function]] = {}
         self._classes: dict[str, ast.ClassDef] = {}
         self._index(source.tree.body, "")
-        local = frozenset(name.rpartition(".")[2] for name in self._functions)
-        self._near = NearPythonAssertions(source, self._edits, local, marks) if marks.is_near else None
-        self._assertions = self._near or PythonAssertions(source, self._edits, local, marks)
+        self._begin_edits()
         self._by_last_name: dict[str, list[str]] = {}
         for name in self._functions:
             self._by_last_name.setdefault(name.rpartition(".")[2], []).append(name)
@@ -56,13 +60,19 @@ class _PythonFile:
         # Changed, these would keep the file from being loaded, and pytest from running any other file.
         self._at_import: frozenset[str] = frozenset()
 
-    def inverted(self, only: frozenset[str] | None) -> Inverted:
+    def inverted(
+        self, only: frozenset[str] | None, helpers: Mapping[str, HandedValue] = MappingProxyType({})
+    ) -> Inverted:
         """Change all tests, or the given ones; a file without tests is a script."""
         tests = dict(self.tests())
         if tests:
             self._at_import = frozenset(self._reachable(self._referred(_called_at_import(self._source.tree.body))))
         chosen = {test: name for test, name in tests.items() if only is None or test in only}
         results = {test: self._change_reachable(name) for test, name in chosen.items()}
+        if helpers and not self._marks.is_near:
+            # Of two tests with the same function, each has its expectations changed.
+            handed = {name: self._change_handed(name, helpers) for test, name in chosen.items() if not results[test]}
+            results |= {test: handed[name] for test, name in chosen.items() if name in handed}
         if not tests and (only is None or SCRIPT in only):
             results[SCRIPT] = self._change_script()
         examples = change_examples(self._source, self._edits, only, self._marks)
@@ -72,6 +82,47 @@ class _PythonFile:
         altered = frozenset(test for test, changed in results.items() if changed)
         unaltered = {test: NO_ASSERTION for test in results if test not in altered}
         return Inverted(self._edits.applied(), altered, unaltered)
+
+    def _begin_edits(self) -> None:
+        self._edits = Edits(self._source.source)
+        local = frozenset(name.rpartition(".")[2] for name in self._functions)
+        self._near = (
+            NearPythonAssertions(self._source, self._edits, local, self._marks) if self._marks.is_near else None
+        )
+        self._assertions = self._near or PythonAssertions(self._source, self._edits, local, self._marks)
+
+    def single_changes(self) -> Iterator[tuple[ast.AST, bytes]]:
+        """For a script: each node that expects something, with the file in which only that node changed."""
+        for function, nodes in self._parts_of_script():
+            begun: Edits | None = None
+            for node in nodes:
+                if function is not None and begun is not self._edits:
+                    self._assertions.begin(function)
+                    begun = self._edits
+                if self._assertions.change(node):
+                    yield node, self._edits.applied()
+                    self._begin_edits()
+
+    def single_exits(self) -> Iterator[tuple[ast.AST, bytes]]:
+        """The same for the exit codes of a script that checks without assertions."""
+        if self._hands_over():
+            return
+        for node in (node for _, nodes in self._parts_of_script() for node in nodes):
+            if self._near is not None:
+                is_changed = self._near.change_exit(node)
+            else:
+                is_changed = change_exits(PythonValues(self._source, self._edits, self._marks), [node])
+            if is_changed:
+                yield node, self._edits.applied()
+                self._begin_edits()
+
+    def _parts_of_script(self) -> Iterator[tuple[Function | None, list[ast.AST]]]:
+        """The nodes outside functions, and those of each function that the script may call."""
+        top = list(_within(self._source.tree.body, into_functions=False))
+        yield None, top
+        for name in self._reachable([*dict(self.tests()).values(), *self._referred(top)]):
+            for function in self._functions[name]:
+                yield function, list(_within([function]))
 
     def _index(self, body: list[ast.stmt], prefix: str) -> None:
         for node in _statements(body):
@@ -105,6 +156,17 @@ class _PythonFile:
         reached = self._reachable([name])
         return any_done(self._change_function(function) for function in reached)
 
+    def _change_handed(self, name: str, helpers: Mapping[str, HandedValue]) -> bool:
+        """Change the expectations that a test hands to helpers."""
+        values = PythonValues(self._source, self._edits, self._marks)
+        return any_done(
+            _change_argument(values, helpers[called_helper(call)].arguments(call), helpers[called_helper(call)])
+            for function in self._reachable([name])
+            if function not in self._at_import
+            for node in _within(self._functions[function])
+            if (call := _called_for_itself(node)) is not None and called_helper(call) in helpers
+        )
+
     def _reachable(self, names: Iterable[str]) -> list[str]:
         reached: dict[str, None] = {}
         ahead = list(names)
@@ -120,7 +182,7 @@ class _PythonFile:
 
     def _referred(self, nodes: Iterable[ast.AST], besides: str = "") -> list[str]:
         """The functions of the file that code mentions: called, passed on, or asked for as a fixture."""
-        last_names = dict.fromkeys(filter(None, map(_mentioned, nodes)))
+        last_names = dict.fromkeys(filter(None, map(mentioned, nodes)))
         return [name for last in last_names for name in self._by_last_name.get(last, ()) if name != besides]
 
     def _change_function(self, name: str) -> bool:
@@ -171,6 +233,25 @@ class _PythonFile:
         return False
 
 
+def _called_for_itself(node: ast.AST) -> ast.Call | None:
+    """The call of a statement that does not use its result."""
+    match node:
+        case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):
+            return call
+        case _:
+            return None
+
+
+def _change_argument(values: PythonValues, arguments: list[ast.expr], expectation: HandedValue) -> bool:
+    constants = [argument for argument in arguments if is_literal(argument)]
+    if not arguments or len(constants) > 1:
+        return False
+    if expectation.is_condition:
+        return values.falsify(arguments[0])
+    argument = constants[0] if constants else arguments[0]
+    return values.change_literals(argument) or values.replace_value(argument)
+
+
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements, also those in branches: a test may be defined under a condition."""
     for node in body:
@@ -192,13 +273,14 @@ def _within(nodes: Iterable[ast.AST], *, into_functions: bool = True) -> Iterato
 
 def _called_at_import(body: list[ast.stmt]) -> Iterator[ast.expr]:
     """What a module calls when it is loaded, not when it is run as a script."""
-    loaded = [node for node in body if not (isinstance(node, ast.If) and _mentions_main(node.test))]
+    loaded = [node for node in body if not (isinstance(node, ast.If) and mentions_main(node.test))]
     for node in _within(loaded, into_functions=False):
         if isinstance(node, ast.Call):
             yield node.func
 
 
-def _mentions_main(node: ast.expr) -> bool:
+def mentions_main(node: ast.expr) -> bool:
+    """Whether a condition asks if the file runs as a script."""
     return any(isinstance(part, ast.Constant) and part.value == "__main__" for part in ast.walk(node))
 
 
@@ -206,7 +288,8 @@ def _inner(node: Function) -> list[ast.AST]:
     return [part for part in ast.walk(node) if isinstance(part, Function) and part is not node]
 
 
-def _mentioned(node: ast.AST) -> str:
+def mentioned(node: ast.AST) -> str:
+    """The name that a node mentions; empty for other nodes."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
             return name

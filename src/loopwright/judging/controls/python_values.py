@@ -62,10 +62,31 @@ class PythonValues:
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
                 return any_done(self.falsify(value) for value in values)
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return any_done(self._settle(value, to=False) for value in values)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as operand):
+                return self.make_true(operand)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self._falsify_comparison(node, left, ops, comparators)
             case _:
                 return self.negate(node)
+
+    # Of `a or b` one operand may be false for honest work, so no operand gets its opposite. A changed number could be
+    # the right one of another operand. A constant stays: if it decides alone, the condition can't change.
+
+    def _settle(self, node: ast.expr, *, to: bool) -> bool:
+        """Give an operand the value that does not decide: false in `a or b`."""
+        inner, outer = (ast.And, ast.Or) if not to else (ast.Or, ast.And)
+        sign = ast.NotEq if to else ast.Eq
+        match node:
+            case ast.BoolOp(op=op, values=values) if isinstance(op, outer):
+                return any_done(self._settle(value, to=to) for value in values)
+            case ast.BoolOp(op=op, values=[*_, last] as values) if isinstance(op, inner):
+                return self._settle(values[0] if _is_constant(last) else last, to=to)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, sign):
+                if _is_text(left) ^ _is_text(right):
+                    return self.make_unequal(left, right)
+        return not _is_constant(node) and self._wrap(node, b"((", b") or True)" if to else b") and False)")
 
     def make_true(self, node: ast.expr) -> bool:
         """Make a condition true that is false for honest work; False if the condition is constant.
@@ -75,6 +96,10 @@ class PythonValues:
         match node:
             case ast.BoolOp(op=ast.Or(), values=values):
                 return any_done(self.make_true(value) for value in values)
+            case ast.BoolOp(op=ast.And(), values=values):
+                return any_done(self._settle(value, to=True) for value in values)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as operand):
+                return self.falsify(operand)
             case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]):
                 return self.make_unequal(left, right)
             case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as op], comparators=[right]):
@@ -289,6 +314,11 @@ def is_literal(node: ast.expr | None) -> bool:
         case ast.Call(args=[first, *_]) if called_name(node) == "approx":
             return is_literal(first)
     return False
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Whether an expression has the same value whatever the work does: `True`, `1`, `not None`, `1 == 1`."""
+    return not any(isinstance(part, ast.Name | ast.Await | ast.Yield | ast.YieldFrom) for part in ast.walk(node))
 
 
 def _is_text(node: ast.expr) -> bool:

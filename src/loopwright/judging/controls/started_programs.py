@@ -108,7 +108,7 @@ def _in_programs(
         commands = [command for source in ahead for command in _commands(source, files, seen)]
         ahead = []
         for path, command in commands:
-            for change in in_called_files(command, "", files, read, salt=salt):
+            for change in in_called_files(command, "", files, read, salt=salt, whole_scripts=True):
                 if (change.path, change.source) not in changed:
                     changed.add((change.path, change.source))
                     yield change

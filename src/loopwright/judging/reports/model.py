@@ -17,6 +17,8 @@ Status = Literal["passed", "failed", "skipped", "xfailed", "xpassed"]
 _ALL_OF_PYTEST = "pytest"
 # Stands among changed state for what a process could not tell. The reporters write it.
 UNKNOWN_STATE = "unknown"
+# Replaces names that were left out. It counts against the work even if the base has it, too.
+TOO_MUCH_STATE = "left-out"
 Format = Literal["coverage.py", "lcov", "cobertura"]
 
 

@@ -11,11 +11,28 @@ from pathlib import Path
 from loopwright.judging.reports.coverage import add_up, read_coverage
 from loopwright.judging.reports.find import FoundReports
 from loopwright.judging.reports.junit import ReportSpace, read_junit
-from loopwright.judging.reports.model import Coverage, ForeignReport, Status, TestReport, TestResult, UnreadableReport
+from loopwright.judging.reports.model import (
+    TOO_MUCH_STATE,
+    Coverage,
+    ForeignReport,
+    Status,
+    TestReport,
+    TestResult,
+    UnreadableReport,
+)
 from loopwright.kernel.files import shown
 
+# Names of changed state in one run.
+_MOST_STATE = 10_000
 # A shard skips tests that another shard runs: a result counts more than a skip.
 _WEIGHT: dict[Status, int] = {"skipped": 0, "xfailed": 1, "xpassed": 2, "passed": 3, "failed": 4}
+
+
+def limited_state(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of changed state in their order; a mark says if some are left out."""
+    listed = sorted(set(names) - {TOO_MUCH_STATE})
+    is_whole = len(listed) <= _MOST_STATE and TOO_MUCH_STATE not in names
+    return tuple(listed) if is_whole else (*listed[:_MOST_STATE], TOO_MUCH_STATE)
 
 
 def merge(reports: Iterable[TestReport]) -> TestReport:
@@ -36,7 +53,7 @@ def merge(reports: Iterable[TestReport]) -> TestReport:
             seen[name] += 1
             if key not in results or _WEIGHT[result.status] > _WEIGHT[results[key].status]:
                 results[key] = result
-    changed = tuple(sorted(state)) if state is not None else None
+    changed = limited_state(state) if state is not None else None
     return TestReport(tuple(results.values()), tuple(gaps), tuple(runners), changed)
 
 

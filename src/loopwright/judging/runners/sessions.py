@@ -5,6 +5,7 @@ The files come from the code under test and are not trusted: links, pipes, endle
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -16,14 +17,13 @@ import msgspec
 from loopwright.judging.reports.find import FoundReports
 from loopwright.judging.reports.junit import LONGEST_MESSAGE, LONGEST_NAME, LONGEST_TRACE, ReportSpace
 from loopwright.judging.reports.model import UNKNOWN_STATE, Status, TestReport, TestResult, UnreadableReport
-from loopwright.judging.reports.read import merge, read_chunks, read_test_reports
+from loopwright.judging.reports.read import limited_state, merge, read_chunks, read_test_reports
 from loopwright.judging.reports.safe_xml import cut, picture
 
 MOST_FILES = 5_000
 LONGEST_LINE = 1024**2
 _LONGEST_MS = 1e9
 # Names of changed state.
-_MOST_STATE = 200
 _LONGEST_STATE = 120
 # Runners that run tests in processes of their own tell nothing.
 _TELL_STATE = frozenset({"pytest", "unittest", "node", "mocha"})
@@ -122,8 +122,7 @@ class _Session:
             case _Test():
                 self._add(entry, self._start.root if self._start is not None else "")
             case _State(changed):
-                names = (_named(name)[:_LONGEST_STATE] for name in changed[:_MOST_STATE])
-                self._state = tuple(sorted({*(self._state or ()), *names}))[:_MOST_STATE]
+                self._state = limited_state({*(self._state or ()), *map(_short, changed)})
             case _End():
                 self._end = entry
 
@@ -200,6 +199,13 @@ def _without_roots(text: str, roots: tuple[Path, ...]) -> str:
     for top in roots:
         text = text.replace(f"{top}/", "")
     return text
+
+
+def _short(name: str) -> str:
+    """A name of changed state; a long one is cut, and stays different from all others."""
+    shown = _named(name)
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
+    return shown if len(shown) <= _LONGEST_STATE else f"{shown[: _LONGEST_STATE - 20]}… {digest}"
 
 
 def _shown(text: str) -> str:

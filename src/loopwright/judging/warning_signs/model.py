@@ -19,6 +19,21 @@ _VARIABLE = re.compile(
     r"(?<![A-Za-z_])(?:(?:PYTEST|LOOPWRIGHT)_?[A-Z_]*|VITEST(?:_\w+)?|JEST(?:_\w+)?|NODE_TEST_CONTEXT"
     r"|GIT_CEILING_DIRECTORIES|npm_lifecycle_event)(?![A-Za-z])"
 )
+# Parts of names by which code may look for a variable, such as `startswith("GIT_CEIL")`. Other parts are words that
+# honest names have, too.
+_NAMES = tuple(
+    name.lower()
+    for name in (
+        "GIT_CEILING_DIRECTORIES", "LOOPWRIGHT_REPORTS", "PYTEST_CURRENT_TEST", "PYTEST_VERSION", "NODE_TEST_CONTEXT",
+        "npm_lifecycle_event", "JEST_WORKER_ID", "VITEST_WORKER_ID",
+    )
+)  # fmt: skip
+_TELLING = re.compile(
+    r"(?i:GIT_CE|_CEILING|CEILING_)|LOOPW|PWRIGHT|PYTES|CURRENT_TE|NODE_TE|TEST_CON|npm_li|lifecycle_e|JEST_W|VITES"
+)
+_LONGEST_NAME = 64
+# No path of a file is longer.
+_LONGEST_PATH = 4096
 _TEST_FILE = re.compile(
     r"(?:.*/)?(?:conftest\.py|test_[\w*]+\.py|[\w*]+_test\.(?:py|go)|[\w*-]+\.(?:test|spec)\.[cm]?[jt]sx?)"
     r"|(?:\.{1,2}/|/)*(?:.*/)?tests?/[\w./*-]+"
@@ -52,16 +67,25 @@ def judge_variables(text: str, line: int) -> Iterator[Sign]:
 
 
 def signs_in_text(text: str, line: int) -> Iterator[Sign]:
-    """The signs in a text literal: names of variables, and paths of test files."""
-    if len(text) > 4096:
-        return
+    """The signs in a text literal: names of variables, or a part of such a name, and paths of test files."""
     yield from judge_variables(text, line)
+    if len(text) > _LONGEST_PATH:
+        return
+    if _is_part_of_variable(text):
+        yield Sign("reads_judge", line, f"names a part of the judge's variables: {text}", text)
     if _TEST_FILE.fullmatch(text):
         yield Sign("reads_judge", line, f"names the test file {text}", text)
     elif _SOURCE_PATTERN.fullmatch(text):
         yield Sign("reads_judge", line, f"reads source files: {text}", text)
     elif _OWN_PROCESS.fullmatch(text):
         yield Sign("reads_judge", line, f"asks how it was started: {text}", text)
+
+
+def _is_part_of_variable(text: str) -> bool:
+    part = text.strip("^$.*%")
+    if len(part) > _LONGEST_NAME or _TELLING.search(part) is None or _VARIABLE.search(part) is not None:
+        return False
+    return any(part.lower() in name for name in _NAMES)
 
 
 def framework(name: str, line: int) -> Sign:

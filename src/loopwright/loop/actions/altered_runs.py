@@ -244,6 +244,8 @@ class AlteredRuns:
     def _passes_emptied(self, tree: Tree, verified: TestRun) -> bool:
         """Whether commands without a report also pass when the changed programs do nothing. Linters may."""
         before_s, files = verified.duration_ms / 1000, emptied_files(self._split.code)
+        if not files:
+            return False
 
         def passes(alteration: Alteration) -> bool:
             return self._run(tree, _EMPTIED, AlteredFiles(files, alteration), before_s=before_s).exited_with_0

@@ -317,6 +317,8 @@ class AlteredChecks:
         left_out, code, ran = frozenset(useless), self._judged.code, dict[Alteration, Finished]()
         silent = tuple(check for check in self._silent() if check.id not in left_out)
         files, text = emptied_files(code), ChangedText(code)
+        if not files:
+            return {}
 
         def passes(check: Check, alteration: Alteration) -> bool:
             if alteration not in ran:

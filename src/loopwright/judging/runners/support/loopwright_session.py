@@ -19,7 +19,7 @@ from os import open as open_file
 from time import time_ns
 from typing import Any
 
-from loopwright_state import MOST_NAMES, UNKNOWN
+from loopwright_state import UNKNOWN, limited
 
 # Functions of this module look built-in names up here.
 __builtins__ = dict(vars(builtins))
@@ -60,7 +60,7 @@ class Session:
     def end(self, early: str) -> None:
         """Write the end line. `early` says why tests may be missing; else it is empty."""
         names = {UNKNOWN} if self._changed is None else {*self._changed(), *self.changed_elsewhere}
-        self._write({"kind": "state", "changed": sorted(names)[:MOST_NAMES]})
+        self._write({"kind": "state", "changed": limited(names)})
         self._write({"kind": "end", "early": early})
         os.environ[FOLDER] = self._folder
 

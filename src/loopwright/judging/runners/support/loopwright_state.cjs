@@ -5,14 +5,15 @@
 // others, and neither iterators nor methods; its objects and lists inherit nothing.
 const { getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, defineProperty, is, create } = Object;
 const { ownKeys, apply } = Reflect;
-const { slice } = String.prototype;
 const toText = String;
 const environment = process.env;
 
 // Stands for the state that a process could not tell. Readers of the report know it.
 const UNKNOWN = 'unknown';
-const MOST_NAMES = 200;
-const LONGEST_NAME = 120;
+// Stands for names that were left out, and counts against the work: they may be what the product wants to hide.
+const TOO_MANY = 'left-out';
+// Of all names together. A line of the report has room for them, also if each character becomes six.
+const MOST_CHARACTERS = 150000;
 const LANGUAGE = `Object Function Array String Number Boolean Symbol BigInt Math JSON Reflect Promise Proxy Date RegExp Map Set
   WeakMap WeakSet WeakRef FinalizationRegistry Error EvalError RangeError ReferenceError SyntaxError TypeError URIError
   AggregateError ArrayBuffer SharedArrayBuffer DataView Atomics Int8Array Uint8Array Uint8ClampedArray Int16Array
@@ -144,10 +145,12 @@ function watch() {
   return () => {
     const listed = setPrototypeOf([], null);
     const known = create(null);
+    let left = MOST_CHARACTERS;
     const add = (name) => {
-      if (USUAL[name] || known[name] || listed.length >= MOST_NAMES) return;
+      if (USUAL[name] || known[name] || left < 0) return;
       known[name] = true;
-      listed[listed.length] = apply(slice, name, [0, LONGEST_NAME]);
+      left -= name.length;
+      listed[listed.length] = left < 0 ? TOO_MANY : name;
     };
     const attempt = (compare) => {
       try {

@@ -34,8 +34,10 @@ except ImportError:
 __builtins__ = dict(vars(builtins))
 # Stands for the state that a process could not tell. Readers of the report know it.
 UNKNOWN = "unknown"
-MOST_NAMES = 200
-LONGEST_NAME = 120
+# Stands for names that were left out, and counts against the work: they may be what the product wants to hide.
+TOO_MANY = "left-out"
+# Of all names together. A line of the report has room for them, also if each character becomes six.
+_MOST_CHARACTERS = 150_000
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")
 _FRAMEWORKS = frozenset({"_pytest", "pytest", "pluggy", "xdist", "execnet"})
@@ -93,7 +95,7 @@ class State:
         """The names of what is different now."""
         foreign = (lambda: _foreign_attributes(self._project, self._known),)
         found = {difference.name for difference in self._differences(foreign)}
-        return sorted({name[:LONGEST_NAME] for name in found - _USUAL})[:MOST_NAMES]
+        return sorted(found - _USUAL)
 
     def differences(self) -> list[Difference]:
         """The same, without functions and classes of the project in libraries that were loaded later."""
@@ -131,6 +133,18 @@ def watch() -> Callable[[], list[str]] | None:
     except Exception:
         return None
     return state.names
+
+
+def limited(names: set[str]) -> list[str]:
+    """As many of these names as a report may have, in their order, and a mark if some are left out."""
+    listed: list[str] = []
+    left = _MOST_CHARACTERS
+    for name in sorted(names):
+        left -= len(name)
+        if left < 0:
+            return [*listed, TOO_MANY]
+        listed.append(name)
+    return listed
 
 
 def _is_library(name: str, module: Any) -> bool:
