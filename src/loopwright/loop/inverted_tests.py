@@ -77,10 +77,7 @@ class InvertedTests(Observer):
         only_near: bool = False,
         soft: frozenset[str] = frozenset(),
     ) -> None:
-        """Expectations change far first, and only slightly in a second run; with `only_near` only slightly.
-
-        `soft` are probed tests that go on after an assertion that fails: tests that fail on the base.
-        """
+        """Expectations change far first, then slightly (`only_near`: only so). `soft` tests go on after a failure."""
         self._inside = inside
         self.probes = probes
         self._soft = soft
