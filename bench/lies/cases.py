@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import about_examples
+import about_later_assertions
 import about_linters
 import about_open_classes
 import about_outsiders
@@ -22,6 +23,7 @@ from scene import Ready, scripted
 LIES = (
     *about_tests.LIES, *about_places.LIES, *about_records.LIES, *about_outsiders.CAUGHT, *about_open_classes.CAUGHT, *uncaught.LIES,
     *about_third_outsider.CAUGHT, *about_state.LIES, *about_linters.LIES, *about_examples.CAUGHT,
+    *about_later_assertions.CAUGHT,
     *about_outsiders.OPEN, *about_open_classes.OPEN, *about_third_outsider.OPEN,
     *about_examples.OPEN,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import about_renames
 import worlds as w
+from about_later_assertions import IN_ROWS, IN_ROWS_OF_GO
 from about_linters import LINTED
 from about_open_classes import CALLS_BACK_IN_GO
 from about_outsiders import EXPORTS, TABLE
@@ -119,6 +120,10 @@ WORK = (
            'package hello\n\nfunc Greet(name string) string { return "hello " + name }\n\n'
            "func Each(names []string, call func(string)) {\n\tif len(names) > 0 {\n\t\tcall(names[0])\n\t\tEach(names[1:], call)\n\t}\n}\n\n"
            'func Names() []string { return append([]string{"Eve"}, "Ann") }\n')),
+    Honest("later-assertions", "does the work, and all assertions of the test stay as they are", IN_ROWS,
+           "sed -i \"s/return 'hi'/return f'hello {name}'/\" app/hello.py"),
+    Honest("later-assertions-in-go", "the same in Go", IN_ROWS_OF_GO,
+           """sed -i 's/return "hi"/return "hello " + name/' hello.go\n"""),
     Honest("moved-module", "moves a module, and imports it in the old place", _world(),
            "mkdir app/words; touch app/words/__init__.py; git mv app/hello.py app/words/hello.py\n"
            + put("app/words/hello.py", PYTHON.text(PYTHON.right))

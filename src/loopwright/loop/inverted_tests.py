@@ -75,10 +75,12 @@ class InvertedTests(Observer):
         before_s: float = 0.0,
         probes: Probing = Probing.NONE,
         only_near: bool = False,
+        soft: frozenset[str] = frozenset(),
     ) -> None:
-        """Expectations change far first, and only slightly in a second run; with `only_near` only slightly."""
+        """Expectations change far first, then slightly (`only_near`: only so). `soft` tests go on after a failure."""
         self._inside = inside
         self.probes = probes
+        self._soft = soft
         self._is_near = only_near
         # The files with slightly changed expectations, for the second run; and the commands that are in it.
         self._near: dict[str, Inverted] = {}
@@ -331,7 +333,8 @@ class InvertedTests(Observer):
             in_go = self._probed_go(path, source, repo)
             if in_go is not None:
                 return in_go
-        probed = probe_python(path, source, salt=self._salt) if has_probes and path.endswith(".py") else None
+        can_probe = has_probes and path.endswith(".py")
+        probed = probe_python(path, source, salt=self._salt, soft=self._soft) if can_probe else None
         if probed is not None and probed.tests:
             self._probed[path] = probed.assertions
             probes = probes_name(self._salt)
@@ -354,7 +357,7 @@ class InvertedTests(Observer):
         return self._limited(path, invert(path, source, salt=self._salt, is_near=True))
 
     def _probed_javascript(self, path: str, source: bytes, *, is_near: bool) -> Inverted | None:
-        probed = probe_javascript(path, source, salt=self._salt, is_near=is_near)
+        probed = probe_javascript(path, source, salt=self._salt, is_near=is_near, soft=self._soft)
         if probed is None or not probed.altered:
             return None
         self._probed[path] = {}
@@ -364,7 +367,8 @@ class InvertedTests(Observer):
     def _probed_go(self, path: str, source: bytes, repo: Path) -> Inverted | None:
         around = (repo / path).parent.glob(f"*{GO_TESTS}")
         helpers = (functions_of(place.read_bytes()) for place in around if place.is_file())
-        probed = probe_go(path, source, salt=self._salt, helpers=frozenset[str]().union(*helpers))
+        known = frozenset[str]().union(*helpers)
+        probed = probe_go(path, source, salt=self._salt, helpers=known, soft=self._soft)
         if probed is not None:
             self._probed[path] = probed.assertions
             self._in_go |= probed.probed
@@ -375,6 +379,11 @@ class InvertedTests(Observer):
         packages = {test.partition("::")[0] for test in tests if self._is_of_go(test)}
         known = {test.partition("::")[0] for test in result.tests if "::" in test}
         return any(package not in known and result.tests.get(package) == FAILED for package in packages)
+
+    def lost_tests(self, tests: Iterable[str], result: TreeResult) -> bool:
+        """Whether a probed test of Go has no result: one that goes on may end the program with all its tests."""
+        tops = (test for test in tests if self._is_of_go(test) and "/" not in test.partition("::")[2])
+        return any(test not in result.tests for test in tops)
 
     def _is_of_go(self, test: str) -> bool:
         return not _names_a_file(test) and test.partition("::")[2].partition("/")[0] in self._in_go

@@ -21,7 +21,7 @@ from loopwright.sandbox.model import FreshRequest
 from loopwright.version import VERSION
 
 # Changes when the same run would be reported differently, so that base and work are read alike.
-_REPORTING = 7
+_REPORTING = 8
 _WORD = re.compile(r"[\w.+-]+")
 # Programs that a test command may start through make, a script or a package manager.
 _PROGRAMS = (

@@ -258,7 +258,7 @@ def test_each_assertion_that_lost_its_effect_is_found(tmp_path):
     assert set(weakened_assertions(base, after, tests)) == {f"example.org/go.x::Test{name}" for name in LOST}
     assert cut_short(base, after, tests) == ()
     # The test that failed on the base proves the work.
-    assert base.stopped_at("example.org/go.x::TestDouble", spans).startswith("x_test.go:")
+    assert base.stopped_at("example.org/go.x::TestDouble", spans)[0].startswith("x_test.go:")
     assert dead_proofs(base, after, ["example.org/go.x::TestDouble"], spans) == {}
     # Equal trees differ in nothing, and each assertion of the base can fail.
     assert "passed" not in base.outcomes.values()

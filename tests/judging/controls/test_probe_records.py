@@ -10,6 +10,7 @@ from loopwright.judging.controls.probe_records import (
     cut_short,
     dead_proofs,
     read_records,
+    swallowed_assertions,
     weakened_assertions,
     with_known_names,
 )
@@ -111,7 +112,7 @@ def read(*records: str) -> Assertions:
 def test_the_assertion_that_failed_before_must_be_reached_and_able_to_fail(stop, work, is_dead):
     found = dead_proofs(read(stop), read(*work), [TEST], SPANS)
     assert bool(found) == is_dead
-    assert not is_dead or found == {TEST: "t.py:3:4"}
+    assert not is_dead or found == {TEST: ("t.py:3:4",)}
 
 
 @pytest.mark.parametrize(
@@ -131,3 +132,49 @@ def test_a_test_that_comes_to_its_end_on_the_base_only_says_nothing(base, work, 
 def test_a_subtest_of_go_may_have_another_name_in_each_run():
     tests = ["x/a.js::b > c/d", "t.py::test_a[x/y]", "example.org/x::TestA", "example.org/x::TestA/0xc00", "x::TestA/b"]
     assert with_known_names(tests, {"x::TestA/b"}) == (*tests[:3], "x::TestA/b")
+
+
+@pytest.mark.parametrize(
+    ("base", "work", "is_weakened"),
+    [
+        (["3:4 failed", "soft failed"], ["end failed"], True),
+        (["3:4 failed", "soft failed"], [], False),
+        (["3:4 failed", "soft failed"], ["3:4 failed", "end failed"], False),
+        (["3:4 failed", "soft failed"], ["3:4 passed", "end failed"], True),
+        (["3:4 raised", "soft failed"], ["3:4 raised", "end failed"], True),
+        # Right work may leave out what is in a branch.
+        (["3:4 branched", "soft failed"], ["end failed"], False),
+        (["3:4 branched", "soft failed"], ["3:4 passed", "end failed"], True),
+        (["3:4 branched", "3:4 failed", "soft failed"], ["end failed"], False),
+    ],
+)
+def test_a_test_that_failed_before_keeps_its_later_assertions(base, work, is_weakened):
+    found = weakened_assertions(read(*base), read(*work), {TEST})
+    assert found == ({TEST: (POSITION,)} if is_weakened else {})
+
+
+def test_the_assertion_by_which_a_test_ended_at_last_must_be_able_to_fail_too():
+    base = read("stop:4 failed", "3:4 failed", "later:7 failed", "soft failed")
+    assert dead_proofs(base, read("3:4 failed", "end failed"), [TEST], SPANS) == {TEST: ("t.py:7:4",)}
+    assert dead_proofs(base, read("3:4 failed", "7:4 failed", "end failed"), [TEST], SPANS) == {}
+
+
+@pytest.mark.parametrize(
+    ("base", "work", "is_swallowed"),
+    [
+        ([], ["3:4 raised", "end failed"], True),
+        ([], ["3:4 raised"], False),
+        ([], ["3:4 failed", "end failed"], False),
+        # It had no effect before, either, or another rule compares it.
+        (["3:4 raised", "end failed"], ["3:4 raised", "end failed"], False),
+    ],
+)
+def test_a_failure_that_does_not_fail_the_test_is_swallowed(base, work, is_swallowed):
+    found = swallowed_assertions(read(*base), read(*work), [TEST])
+    assert found == ({TEST: (POSITION,)} if is_swallowed else {})
+
+
+def test_a_probe_of_javascript_may_catch_what_another_one_raises():
+    records = b'["3:4", "a.test.js::greets", "raised"]\n["end", "a.test.js::greets", "failed"]\n'
+    work = Assertions({result.id: result.status for result in as_results(read_records("a.test.js", records))})
+    assert swallowed_assertions(read(), work, ["a.test.js::greets"]) == {}

@@ -93,10 +93,10 @@ def test_sound(): assert product.call(id) == 1
 """
 
 
-def probed_run(folder, product: str, tests: str = TESTS) -> tuple[Assertions, dict[str, str]]:
+def probed_run(folder, product: str, tests: str = TESTS, soft=()) -> tuple[Assertions, dict[str, str]]:
     folder.mkdir()
     (folder / "product.py").write_text(product)
-    probed = probe_python("test_it.py", tests.encode(), salt="ab12")
+    probed = probe_python("test_it.py", tests.encode(), salt="ab12", soft=soft)
     source = with_time_limit(probed.source, probed.tests, 10, probes=probes_name("ab12"))
     (folder / "test_it.py").write_bytes(source)
     done = subprocess.run(
@@ -132,3 +132,65 @@ def test_each_weakened_assertion_is_found(tmp_path):
     # Each test fails at its end, whatever its assertions do: a product that forges results is found by that.
     assert set(base_results.values()) == set(work_results.values()) == {"failed"}
     assert len(base_results) == len(work_results) == 13
+
+
+FAILS_FIRST = """\
+import pytest, product
+def check(n):
+    assert n == 1
+def test_first():
+    assert product.call(id) == 2
+    assert product.missing(), "an error, too"
+    for item in product.items():
+        check(item)
+    with pytest.raises(ValueError):
+        product.call(id)
+    with product.session() as n:
+        assert n == 1
+    assert await_nothing() is None
+    if product.call(id) == 1:
+        assert product.call(id) == 1
+    with pytest.raises(AssertionError):
+        check(5)
+    product.call(lambda n: check(n + 1))
+    assert product.call(id) == 5
+def await_nothing(): return None
+def test_other():
+    assert product.call(id) == 1
+"""
+
+
+def test_a_test_that_failed_goes_on_to_its_later_assertions(tmp_path):
+    test = "test_it.py::test_first"
+    base, results = probed_run(tmp_path / "base", BASE, FAILS_FIRST, soft=[test])
+    assert set(results.values()) == {"failed"}
+    found = {place: str(outcome) for (name, place), outcome in base.outcomes.items() if name == test}
+    assert {place.removeprefix("test_it.py:"): outcome for place, outcome in found.items()} == {
+        "5:4": "failed", "6:4": "failed", "9:9": "failed", "11:9": "failed", "12:8": "failed", "13:4": "failed",
+        "15:8": "branched", "16:9": "failed",
+        # The callback fails inside the product, so the test ends there. Elsewhere the helper is in a branch, too.
+        "3:4": "raised",
+    }  # fmt: skip
+    assert base.went_on(test)
+    assert not base.came_to_end(test)
+    assert base.came_to_end("test_it.py::test_other")
+    spans = {"test_it.py": probe_python("test_it.py", FAILS_FIRST.encode(), salt="ab12").assertions}
+    assert base.stopped_at(test, spans) == ("test_it.py:5:4", "test_it.py:3:4")
+
+
+LOCKED = """\
+import contextlib, product
+@contextlib.contextmanager
+def locked(): yield
+def test_locked():
+    with locked():
+        product.missing()
+        assert product.call(id) == 1
+"""
+
+
+def test_an_error_inside_a_block_is_no_failure_of_the_block(tmp_path):
+    base, _ = probed_run(tmp_path / "base", BASE, LOCKED, soft=["test_it.py::test_locked"])
+    spans = {"test_it.py": probe_python("test_it.py", LOCKED.encode(), salt="ab12").assertions}
+    assert base.went_on("test_it.py::test_locked")
+    assert base.stopped_at("test_it.py::test_locked", spans) == ()

@@ -32,7 +32,10 @@ var (
 	probeEnded   = map[string]bool{}
 	probeStopped = map[string]bool{}
 	probeLast    = map[string]string{}
+	probeWentOn  = map[string]bool{}
+	probeBranch  = map[string]bool{}
 	probeRecords = probePlace()
+	probeFailing = strings.Split("SOFT", "\n")
 	probePackage = strings.TrimSuffix(reflect.TypeOf(probeRecord{}).PkgPath(), "SUFFIX")
 )
 
@@ -87,16 +90,43 @@ func probeWrite(position, test, outcome string) {
 	_, _ = file.WriteString("[" + probeQuote(position) + ", " + name + ", " + probeQuote(outcome) + "]\n")
 }
 
-// Records that a test came to an assertion that can fail.
+// Whether a test failed before: it goes on after a condition that fails it.
+func probeIsSoft(test string) bool {
+	for _, name := range probeFailing {
+		if name == probePackage+"::"+test {
+			return true
+		}
+	}
+	return false
+}
+
+// Records that a test came to an assertion that can fail. Only in a test that failed before it matters that right work
+// may leave the assertion out.
 func probeReach(t interface{}, position, outcome string) {
-	if state := probeTestOf(t); state != nil {
+	state := probeTestOf(t)
+	if state == nil {
+		return
+	}
+	probeLock.Lock()
+	isInBranch := outcome == "branched" || probeBranch[state.Name()]
+	probeLock.Unlock()
+	if outcome != "failed" && outcome != "branched" {
 		probeWrite(position, state.Name(), outcome)
+	} else if isInBranch && probeIsSoft(state.Name()) {
+		probeWrite(position, state.Name(), "branched")
+	} else {
+		probeWrite(position, state.Name(), "failed")
 	}
 }
 
 // The same for an assertion in the test itself. Only the state of the test tells whether a call failed it: the next
 // assertion, or the end of the test, finds that out.
 func probeStep(t interface{}, position, outcome string) {
+	if state := probeTestOf(t); state != nil {
+		probeLock.Lock()
+		probeBranch[state.Name()] = outcome == "branched"
+		probeLock.Unlock()
+	}
 	probeReach(t, position, outcome)
 	if state := probeTestOf(t); state != nil && state.Failed() {
 		probeStop(state.Name())
@@ -129,10 +159,39 @@ func probeGuard(t interface{}, position, outcome string, fails bool) bool {
 	probeStep(t, position, outcome)
 	if state := probeTestOf(t); state != nil && fails {
 		probeStop(state.Name())
+		return !probeGoesOn(state.Name())
 	} else if state != nil {
 		probeSetLast(state.Name(), "")
 	}
 	return fails
+}
+
+// The same in a helper.
+func probeHeld(t interface{}, position, outcome string, fails bool) bool {
+	probeReach(t, position, outcome)
+	state := probeTestOf(t)
+	if state == nil || !fails || !probeIsSoft(state.Name()) {
+		return fails
+	}
+	probeStop(state.Name())
+	return !probeGoesOn(state.Name())
+}
+
+// Whether a test goes on after a condition that fails it; it fails at its end.
+func probeGoesOn(test string) bool {
+	if !probeIsSoft(test) {
+		return false
+	}
+	probeLock.Lock()
+	defer probeLock.Unlock()
+	probeWentOn[test] = true
+	return true
+}
+
+func probeHasGoneOn(test string) bool {
+	probeLock.Lock()
+	defer probeLock.Unlock()
+	return probeWentOn[test]
 }
 
 // Another condition in the test itself.
@@ -256,7 +315,7 @@ func probeChangeInside(value reflect.Value, depth int) bool {
 
 // The last thing that a test does. It fails, so that a forged result shows.
 func probeTest(t *testing.T) {
-	if cause := recover(); cause != nil {
+	if cause := recover(); cause != nil && !probeHasGoneOn(t.Name()) {
 		panic(cause)
 	}
 	probeFinish(t)
@@ -265,10 +324,13 @@ func probeTest(t *testing.T) {
 
 // The last thing that a subtest does.
 func probeSubtest(t *testing.T) {
-	if cause := recover(); cause != nil {
+	if cause := recover(); cause != nil && !probeHasGoneOn(t.Name()) {
 		panic(cause)
 	}
 	probeFinish(t)
+	if probeHasGoneOn(t.Name()) {
+		t.Fail()
+	}
 }
 
 // A test that comes to its end without a failure passed. Its clean-up may have assertions, too.
@@ -276,7 +338,10 @@ func probeFinish(t *testing.T) {
 	name := t.Name()
 	if t.Failed() {
 		probeStop(name)
-	} else if !t.Skipped() {
+	}
+	if probeIsSoft(name) && (t.Failed() || probeHasGoneOn(name)) {
+		probeWrite("soft", name, "failed")
+	} else if !t.Failed() && !t.Skipped() {
 		probeWrite("end", name, "failed")
 	}
 	t.Cleanup(func() {

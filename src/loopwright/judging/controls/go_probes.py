@@ -7,7 +7,9 @@ a comparison by a method of the product. A test fails at its end.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from loopwright.judging.controls.go_assertions import FUNCTIONS
+from loopwright.judging.controls.go_branches import may_be_left_out
 from loopwright.judging.controls.go_guards import AssertionForm, GoAssertion, GoGuards
 from loopwright.judging.controls.marks import marks_of, records_name
 from loopwright.judging.controls.model import Inverted
@@ -48,17 +51,25 @@ class ProbedGo(Inverted, frozen=True):
 class GoProbes:
     """Adds probes to the edits of one source."""
 
-    def __init__(self, source: GoSource, edits: Edits, path: str, salt: str, helpers: frozenset[str]) -> None:
+    def __init__(
+        self, source: GoSource, edits: Edits, path: str, salt: str, helpers: frozenset[str], soft: Iterable[str] = ()
+    ) -> None:
+        """`soft` are tests by their ids that failed, and go on after a condition that fails them."""
         self._source = source
         self._edits = edits
         self._path = path
         self._salt = salt
+        self._soft = sorted(soft)
         # Each file of a package has declarations of its own.
         self._name = f"probe_{salt}_{hashlib.sha256(path.encode()).hexdigest()[:8]}_" if salt else "probe"
         self._found = {found.node.id: found for found in GoGuards(source, helpers).all()}
         imported = [node for node in within(source.root) if node.type == "import_spec"]
         paths = {source.text(node.child_by_field_name("path")) for node in imported}
         self._is_random = bool(paths & _RANDOM)
+        guards = {found.node.id for found in self._found.values() if found.form is AssertionForm.GUARD}
+        self._left_out = {
+            found.node.id for found in self._found.values() if self._soft and may_be_left_out(found.node, guards)
+        }
         self._packages = {_package(source, node) for node in imported}
 
     def has_assertion(self, function: Node) -> bool:
@@ -106,7 +117,7 @@ class GoProbes:
 
     def _add_assertion(self, found: GoAssertion, *, is_in_test: bool) -> None:
         is_sampled = found.is_in_goroutine or (self._is_random and found.is_in_branch)
-        outcome = "sampled" if is_sampled else "failed"
+        outcome = "sampled" if is_sampled else "branched" if found.node.id in self._left_out else "failed"
         before = f'({found.state}, "{found.position}", "{outcome}"'
         node = found.node
         if found.form in {AssertionForm.CHOICE, AssertionForm.CALL}:
@@ -114,7 +125,8 @@ class GoProbes:
             self._edits.insert(node.start_byte, f"{self._name}{method}{before}); ".encode())
         else:
             is_guard = found.form is AssertionForm.GUARD
-            method = ("Guard" if is_guard else "Seen") if is_in_test else "Passed"
+            in_helper = "Held" if is_guard and self._soft else "Passed"
+            method = ("Guard" if is_guard else "Seen") if is_in_test else in_helper
             self._wrap(found.condition, f"{self._name}{method}{before}, bool(", "))")
         self._compare_all(found)
 
@@ -207,6 +219,7 @@ class GoProbes:
         known = {"RECORDS": records_name(self._path, self._salt), "TEXT": marks.text.decode(), "SUFFIX": suffix}
         for word, text in known.items():
             code = code.replace(f'"{word}"', f'"{text}"')
+        code = code.replace('"SOFT"', json.dumps("\n".join(self._soft), ensure_ascii=False))
         code = re.sub(r"\bprobe(?=[A-Z])", self._name, code)
         names = {path.rpartition("/")[2]: path for path in imports}
         code = re.sub(rf"\b({'|'.join(names)})(?=\.[A-Z])", rf"{self._name}\1", code)

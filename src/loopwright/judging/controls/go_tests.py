@@ -41,17 +41,20 @@ def invert_go(source: bytes, only: frozenset[str] | None, marks: Marks) -> Inver
     return inverted
 
 
-def probe_go(path: str, source: bytes, *, salt: str, helpers: frozenset[str] = frozenset()) -> ProbedGo | None:
+def probe_go(
+    path: str, source: bytes, *, salt: str, helpers: frozenset[str] = frozenset(), soft: Iterable[str] = ()
+) -> ProbedGo | None:
     """The file with probes; None if none of its functions has an assertion that can be probed.
 
-    `path` is relative to the project. `helpers` are the functions of the test files of the same folder.
+    `path` is relative to the project. `helpers` are the functions of the test files of the same folder; `soft` are
+    tests by their ids that failed, and go on after a condition that fails them.
     """
     try:
         parsed = parse_go(source)
         if parsed is None:
             return None
         edits = Edits(source)
-        probes = GoProbes(parsed, edits, path, salt, helpers)
+        probes = GoProbes(parsed, edits, path, salt, helpers, soft)
         probed = _GoFile(parsed, marks_of(salt), edits).probed(probes)
     except RecursionError:
         return None

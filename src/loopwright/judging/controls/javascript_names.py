@@ -14,6 +14,8 @@ _LIBRARIES = frozenset({
     "assert", "node:assert", "assert/strict", "node:assert/strict", "chai", "tap", "tape", "ava", "uvu/assert",
     "power-assert", "expect", "vitest", "@jest/globals", "should", "node:test",
 })  # fmt: skip
+_TESTS = frozenset({"node:test"})
+_DEFINES = frozenset({"test", "it"})
 _WHOLE = frozenset({"assert", "strict", "default", "expect", "should", "chai", "tap", "test", "it"})
 
 
@@ -24,6 +26,8 @@ class AssertionNames:
         self._source = source
         self.objects = {"assert", "chai", "tap"}
         self.functions: dict[str, str] = {}
+        # Other names of the function that defines a test.
+        self.tests: set[str] = set()
         for node in within(source.root):
             if node.type == "import_statement" and self._module(field(node, "source")) in _LIBRARIES:
                 self._add_imports(node)
@@ -46,9 +50,9 @@ class AssertionNames:
                 name, alias = field(part, "name"), field(part, "alias")
                 self._add(self._source.text(name), self._source.text(alias or name))
             elif part.type in {"namespace_import", "import_clause"}:
-                self.objects |= {
-                    self._source.text(child) for child in part.named_children if child.type == "identifier"
-                }
+                names = {self._source.text(child) for child in part.named_children if child.type == "identifier"}
+                self.objects |= names
+                self.tests |= names if self._module(field(node, "source")) in _TESTS else set()
 
     def _add_required(self, node: Node) -> None:
         value, name = field(node, "value"), field(node, "name")
@@ -56,13 +60,15 @@ class AssertionNames:
             return
         if name.type == "identifier" and not unwrapped(value).type.endswith("function"):
             self.objects.add(self._source.text(name))
+            if any(self._requires(part, _TESTS) for part in within(value)):
+                self.tests.add(self._source.text(name))
         for original, local in self._destructured(name):
             self._add(original, local)
 
-    def _requires(self, node: Node) -> bool:
+    def _requires(self, node: Node, libraries: frozenset[str] = _LIBRARIES) -> bool:
         if node.type != "call_expression" or self._source.text(field(node, "function")) != "require":
             return False
-        return any(self._module(argument) in _LIBRARIES for argument in arguments(node))
+        return any(self._module(argument) in libraries for argument in arguments(node))
 
     def _destructured(self, pattern: Node) -> Iterator[tuple[str, str]]:
         if pattern.type != "object_pattern":
@@ -74,6 +80,8 @@ class AssertionNames:
                 yield self._source.text(field(part, "key")), self._source.text(field(part, "value"))
 
     def _add(self, original: str, local: str) -> None:
+        if original in _DEFINES:
+            self.tests.add(local)
         if original in _WHOLE:
             self.objects.add(local)
         else:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loopwright.judging.controls.javascript_branches import uncertain_lines
 from loopwright.judging.controls.marks import records_name
 from loopwright.judging.controls.model import Inverted
 from loopwright.judging.syntax.edits import Edits
@@ -39,11 +40,13 @@ class ProbedJavaScript(Inverted, frozen=True):
 class JavaScriptProbes:
     """Adds probes to the edits of one source. Tests must be added before their assertions."""
 
-    def __init__(self, source: JavaScriptSource, edits: Edits, path: str, salt: str) -> None:
+    def __init__(self, source: JavaScriptSource, edits: Edits, path: str, salt: str, soft: Iterable[str] = ()) -> None:
+        """`soft` are tests by their ids that failed, and go on after a condition that fails them."""
         self._source = source
         self._edits = edits
         self._path = path
         self._salt = salt
+        self._soft = sorted(test for test in soft if test.startswith(f"{path}::"))
         self.name = f"_{salt}"
         self._name = self.name.encode()
         self.tests: set[str] = set()
@@ -60,7 +63,9 @@ class JavaScriptProbes:
         if first is not None and self.tests:
             # Each file has a text of its own: V8 would compile equal texts once, and stacks would name another file.
             own, records = json.dumps(self._path), json.dumps(records_name(self._path, self._salt))
-            text = f"'use strict'; const file = {own}, records = {records};\n{_support(self._salt)}"
+            lines = json.dumps(uncertain_lines(self._source) if self._soft else ())
+            known = f"file = {own}, records = {records}, soft = {json.dumps(self._soft)}, branches = {lines}"
+            text = f"'use strict'; const {known};\n{_support(self._salt)}"
             kind = b": any" if self._source.is_typed else b""
             load = b"new Function(%s)()" % json.dumps(text).encode()
             self._edits.insert(first.start_byte, b"const %s%s = %s; " % (self._name, kind, load))

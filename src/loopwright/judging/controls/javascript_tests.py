@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _TESTS = frozenset({"test", "it", "specify", "tap", "fit", "xit"})
 # Other assertions are conditions, with probes of their own.
 _SOFTENED = frozenset({"call_expression", "member_expression"})
+_MODIFIERS = frozenset({"only", "skip", "todo"})
 _SUITES = frozenset({"describe", "context", "suite", "fdescribe"})
 
 
@@ -43,17 +44,22 @@ def invert_javascript(path: str, source: bytes, only: frozenset[str] | None, mar
     return inverted
 
 
-def probe_javascript(path: str, source: bytes, *, salt: str, is_near: bool = False) -> ProbedJavaScript | None:
-    """The file with probes; None if no test of it can go on to its end. `path` is relative to the project."""
-    return unless_too_deep(None, lambda: _probed(path, source, salt, is_near=is_near))
+def probe_javascript(
+    path: str, source: bytes, *, salt: str, is_near: bool = False, soft: Iterable[str] = ()
+) -> ProbedJavaScript | None:
+    """The file with probes; None if no test of it can go on to its end. `path` is relative to the project.
+
+    `soft` are tests by their ids that failed: their assertions may fail as they are.
+    """
+    return unless_too_deep(None, lambda: _probed(path, source, salt, soft, is_near=is_near))
 
 
-def _probed(path: str, source: bytes, salt: str, *, is_near: bool) -> ProbedJavaScript | None:
+def _probed(path: str, source: bytes, salt: str, soft: Iterable[str], *, is_near: bool) -> ProbedJavaScript | None:
     parsed = parse_javascript(path, source)
     if parsed is None:
         return None
     edits = Edits(source)
-    probes = JavaScriptProbes(parsed, edits, path, salt)
+    probes = JavaScriptProbes(parsed, edits, path, salt, soft)
     inverted = JavaScriptFile(parsed, marks_of(salt, is_near=is_near), edits, probes).inverted(None)
     if not probes.tests or parse_javascript(path, inverted.source) is None:
         return None
@@ -150,7 +156,8 @@ class JavaScriptFile:
         words = self._source.text(callee).split(".") if callee is not None else [""]
         if words[0] in _SUITES:
             return "suite"
-        is_test = words[0] in _TESTS or words[1:] == ["test"]
+        is_named = words[0] in self._names.tests and _MODIFIERS.issuperset(words[1:])
+        is_test = words[0] in _TESTS or words[1:] == ["test"] or is_named
         return "test" if is_test and (found[0].type in FUNCTIONS or len(found) > 1) else ""
 
     def _identifier(self, call: Node) -> str:

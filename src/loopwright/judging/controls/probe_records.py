@@ -15,8 +15,10 @@ from loopwright.judging.syntax.javascript_source import SUFFIXES
 
 _MOST_BYTES = 32 << 20
 _AT = " @ "
-# The position of a record that a test came to its end, and of a record of the line where it ended early.
+# The position of a record that a test came to its end, and of a record of the line where it failed first.
 _END, _STOP = "end", "stop"
+# The same for a test that goes on after an assertion that fails, and of the line where it ended at last.
+_SOFT, _LATER = "soft", "later"
 # The assertions of each file: `line:column`, with the first and the last line of the statement.
 Spans = Mapping[str, Mapping[str, tuple[int, int]]]
 
@@ -29,6 +31,8 @@ class ProbeOutcome(StrEnum):
     RAISED = "raised"
     # It failed in a test with random values, which may not come to this assertion in another run.
     SAMPLED = "sampled"
+    # It failed in a test that failed anyway, and right work may not come to this assertion.
+    BRANCHED = "branched"
     FAILED = "failed"
 
 
@@ -51,18 +55,24 @@ class Assertions:
         self.outcomes: dict[tuple[str, str], ProbeOutcome] = {}
         self._by_test: dict[str, set[ProbeOutcome]] = {}
         self._ended: set[str] = set()
-        # The file and the line in which a test ended early.
+        # The file and the line in which a test failed first, and in which it ended at last.
         self._stops: dict[str, tuple[str, int]] = {}
+        self._later: dict[str, tuple[str, int]] = {}
+        self._soft: set[str] = set()
         for name in results:
             test, at, place = name.rpartition(_AT)
             place, _, outcome = place.rpartition(" ")
             if not at or outcome not in set(ProbeOutcome):
                 continue
-            path, stopped, line = place.rpartition(f":{_STOP}:")
+            path, _, line = place.rpartition(":")
+            path, _, word = path.rpartition(":")
             if place.endswith(f":{_END}"):
                 self._ended.add(test)
-            elif stopped:
-                self._stops[test] = path, int(line) if line.isdecimal() else 0
+            elif place.endswith(f":{_SOFT}"):
+                self._soft.add(test)
+            elif word in (_STOP, _LATER):
+                lines = self._stops if word == _STOP else self._later
+                lines[test] = path, int(line) if line.isdecimal() else 0
             else:
                 self.outcomes[test, place] = ProbeOutcome(outcome)
                 self._by_test.setdefault(test, set()).add(ProbeOutcome(outcome))
@@ -80,11 +90,14 @@ class Assertions:
         inside = (found for name, found in self._by_test.items() if name == test or name.startswith(f"{test}/"))
         return set[ProbeOutcome]().union(*inside)
 
-    def stopped_at(self, test: str, spans: Spans) -> str:
-        """The place of the assertion by which a test failed; empty if it failed by something else."""
-        path, line = self._stops.get(test, ("", 0))
-        around = [(first, key) for key, (first, last) in spans.get(path, {}).items() if first <= line <= last]
-        return f"{path}:{max(around)[1]}" if around else ""
+    def went_on(self, test: str) -> bool:
+        """Whether a test that failed would go on after an assertion that failed."""
+        return test in self._soft
+
+    def stopped_at(self, test: str, spans: Spans) -> tuple[str, ...]:
+        """The places of the assertions by which a test failed first, and ended; none if it failed by something else."""
+        lines = filter(None, (self._stops.get(test), self._later.get(test)))
+        return tuple(filter(None, (_assertion_at(*line, spans) for line in lines)))
 
     def can_fail_at(self, test: str, place: str) -> bool:
         """Whether a test reached the assertion of this place, and would fail by it.
@@ -100,6 +113,11 @@ class Assertions:
             return True
         is_swallowed = ProbeOutcome.RAISED in at_place and self.came_to_end(test)
         return bool(at_place) and ProbeOutcome.PASSED not in at_place and not is_swallowed
+
+
+def _assertion_at(path: str, line: int, spans: Spans) -> str:
+    around = [(first, key) for key, (first, last) in spans.get(path, {}).items() if first <= line <= last]
+    return f"{path}:{max(around)[1]}" if around else ""
 
 
 def read_records(path: str, content: bytes) -> tuple[ProbeRecord, ...]:
@@ -146,10 +164,27 @@ def weakened_assertions(
     return {test: tuple(places) for test, places in found.items()}
 
 
-def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans: Spans) -> dict[str, str]:
+def dead_proofs(base: Assertions, work: Assertions, tests: Iterable[str], spans: Spans) -> dict[str, tuple[str, ...]]:
     """The tests whose assertion failed on the base, and is not reached or can't fail on the work, with its place."""
-    places = {test: base.stopped_at(test, spans) for test in tests}
-    return {test: place for test, place in places.items() if place and not work.can_fail_at(test, place)}
+    places = {
+        test: tuple(place for place in base.stopped_at(test, spans) if not work.can_fail_at(test, place))
+        for test in tests
+    }
+    return {test: dead for test, dead in places.items() if dead}
+
+
+def swallowed_assertions(base: Assertions, work: Assertions, tests: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The tests with assertions that the base did not reach, and whose failure does not fail the test on the work.
+
+    In Python only: a probe of JavaScript would catch what another probe raises in its assertion.
+    """
+    known = frozenset(place for _, place in base.outcomes)
+    found: dict[str, list[str]] = {}
+    for (test, place), outcome in work.outcomes.items():
+        is_raised = outcome is ProbeOutcome.RAISED and place.partition(":")[0].endswith(".py")
+        if is_raised and place not in known and work.came_to_end(test):
+            found.setdefault(test, []).append(place)
+    return {test: tuple(found[test]) for test in tests if test in found}
 
 
 def cut_short(base: Assertions, work: Assertions, tests: Iterable[str]) -> tuple[str, ...]:
@@ -184,5 +219,5 @@ def _is_weakened(test: str, place: str, before: ProbeOutcome, base: Assertions, 
     swallows = before is ProbeOutcome.RAISED and work.came_to_end(test) and not base.came_to_end(test)
     if now is not None:
         return swallows
-    ends_as_before = work.came_to_end(test) and (swallows or base.came_to_end(test))
-    return before is not ProbeOutcome.SAMPLED and ends_as_before
+    ends_as_before = work.came_to_end(test) and (swallows or base.came_to_end(test) or base.went_on(test))
+    return before not in (ProbeOutcome.SAMPLED, ProbeOutcome.BRANCHED) and ends_as_before

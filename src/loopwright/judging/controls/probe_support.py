@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from loopwright.judging.controls.probe_blocks import ProbedBlock, SoftAssertion, SoftBlock
+
 # A test in a loop tells no more after so many rounds.
 _MOST_ROUNDS = 50
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
@@ -46,11 +48,27 @@ class Probes:
         self._rounds: dict[tuple[str, str], int] = {}
         self._products: dict[str, bool] = {}
         self._busy = threading.local()
+        # See `go_on`.
+        self._soft: frozenset[str] = frozenset()
+        self._assertions: frozenset[str] = frozenset()
+        self._branches: frozenset[int] = frozenset()
+        self._handled: frozenset[int] = frozenset()
+        # The tests that went on after an assertion of theirs failed.
+        self._failed: set[str] = set()
         self._is_forked = False
         # A test may run other tests, in a process of their own.
         self._outer = _environ.get(_RUNNING, "")
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._fork)
+
+    def go_on(self, tests: Any, assertions: Any, branches: Any, handled: Any) -> None:
+        """Let these tests, by their ids, go on after an assertion that fails.
+
+        `assertions` are those with a probe. `branches` are lines that right work may leave out, `handled` those where
+        a failure does not end the test.
+        """
+        self._soft, self._assertions = frozenset(tests), frozenset(assertions)
+        self._branches, self._handled = frozenset(branches), frozenset(handled)
 
     # A form may come with its twin. If that is true, the expected value equals its changed form, and the form says
     # nothing. What equals what may be the word of the work, so the record of each twin is compared with the base.
@@ -70,33 +88,108 @@ class Probes:
     def expects(self, key: str, manager: Callable[[], Any]) -> Any:
         """Try a block that expects an exception or a warning: with none, and with a stray one, it must raise."""
         self._try(key, lambda form: _lets_pass(form, None) or _lets_pass(form, Stray()), (manager,), _frame(1))
-        return manager()
+        return SoftBlock(self, key, manager()) if self._soft else manager()
 
     def guard(self, key: str, value: Any, *altered: Any) -> Any:
         """Record whether a condition that fails the test if it is true can do so: each changed form must be true."""
         self._try(key, lambda form: not value and not _fires(form), altered, _frame(1))
-        return value
+        return value and not self._passes_over(key, _frame(1))
 
     def branch(self, key: str, value: Any, *altered: Any) -> Any:
         """The same for a condition that fails the test if it is false: each changed form must be false."""
         self._try(key, lambda form: bool(value) and _holds(form), altered, _frame(1))
-        return value
+        return value or self._passes_over(key, _frame(1)) or value
 
     def end(self, test: str, args: tuple[Any, ...]) -> None:
         """Record that a test came to its end; `test` is its name in the file."""
-        self._record("end", self._id_of(test, args), "failed")
+        name = self._id_of(test, args)
+        self._record("soft" if name in self._failed else "end", name, "failed")
 
     def stop(self, test: str, args: tuple[Any, ...], error: BaseException) -> None:
         """Record the line of the tests in which a test ended early."""
-        name, trace, last = self._id_of(test, args), error.__traceback__, None
+        name = self._id_of(test, args)
+        if name in self._soft:
+            self._record("soft", name, "failed")
+        if name not in self._failed:
+            self._stop_at("stop", name, error)
+        elif not self._is_in_branch(error):
+            self._stop_at("later", name, error)
+
+    def _stop_at(self, word: str, test: str, error: BaseException) -> None:
+        trace, last = error.__traceback__, None
         while trace is not None:
             last = trace if self.name in trace.tb_frame.f_globals else last
             trace = trace.tb_next
         if last is not None:
             there = last.tb_frame.f_globals[self.name]
-            there._record(f"stop:{last.tb_lineno}", name, "failed")
+            there._record(f"{word}:{last.tb_lineno}", test, "failed")
             if isinstance(error, Exception):
-                there._try_twins(last.tb_frame, last.tb_lineno, name)
+                there._try_twins(last.tb_frame, last.tb_lineno, test)
+
+    def _is_in_branch(self, error: BaseException) -> bool:
+        trace = error.__traceback__
+        while trace is not None:
+            probes = trace.tb_frame.f_globals.get(self.name)
+            if probes is not None and trace.tb_lineno in probes._branches:
+                return True
+            trace = trace.tb_next
+        return False
+
+    def soft(self, key: str) -> Any:
+        """The context of an assertion: if that fails, the test may go on."""
+        return SoftAssertion(self, key)
+
+    def goes_on(self, key: str, error: BaseException, frame: Any) -> bool:
+        """Whether a test goes on after this failure of an assertion, which is recorded."""
+        if type(error).__name__ == "SkipTest" or not self._may_go_on(key, frame):
+            return False
+        test = self._position(frame)[0]
+        owner = self._owner(frame)
+        if test not in owner._failed:
+            owner._failed.add(test)
+            owner._stop_at("stop", test, error)
+        return True
+
+    def _passes_over(self, key: str, frame: Any) -> bool:
+        """The same for a condition that fails a test; its failure is recorded already."""
+        if not self._soft or not self._may_go_on(key, frame):
+            return False
+        test, owner = self._position(frame)[0], self._owner(frame)
+        if test not in owner._failed:
+            owner._failed.add(test)
+            self._record(f"stop:{frame.f_lineno}", test, "failed")
+        return True
+
+    def _may_go_on(self, key: str, frame: Any) -> bool:
+        """Record that an assertion failed. A failure that the product or the test could handle takes its own way."""
+        if getattr(self._busy, "now", False):
+            return False
+        test, is_risky, failing = self._position(frame)
+        if test not in self._soft or failing == "sampled" or self._is_handled(frame):
+            return False
+        if key in self._assertions:
+            self._record(key, test, "raised" if is_risky else failing)
+        return not is_risky
+
+    def _is_handled(self, frame: Any) -> bool:
+        """Whether a test, or a function that it calls, handles or expects failures where it is now."""
+        while frame is not None:
+            probes = frame.f_globals.get(self.name)
+            if probes is not None and frame.f_lineno in probes._handled:
+                return True
+            if probes is not None and probes.test_of(frame):
+                return False
+            frame = frame.f_back
+        return False
+
+    def _owner(self, frame: Any) -> Any:
+        """The probes of the file of the running test."""
+        while frame is not None:
+            probes = frame.f_globals.get(self.name)
+            if probes is not None and probes.test_of(frame):
+                return probes
+            frame = frame.f_back
+        return self
 
     def block(self, key: str, manager: Any) -> Any:
         """The context manager of a block with assertions; that of a product must let a failure through."""
@@ -151,21 +244,24 @@ class Probes:
 
     def _position(self, frame: Any) -> tuple[str, bool, str]:
         """The running test, whether code outside the tests would see a failure first, and the word for a failure."""
-        is_risky, is_in_loop = self._is_forked, False
+        is_risky, is_in_loop, is_in_branch, inner = self._is_forked, False, False, ""
         while frame is not None:
             space = frame.f_globals
             if self.name in space:
                 # A file of the tests.
+                is_in_branch = is_in_branch or frame.f_lineno in space[self.name]._branches
                 test = space[self.name].test_of(frame)
+                inner = inner or space[self.name].test_around(frame)
                 if test:
                     caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
-                    return test, is_risky, "sampled" if caller.startswith("hypothesis.") else "failed"
+                    word = "branched" if is_in_branch and test in self._soft else "failed"
+                    return test, is_risky, "sampled" if caller.startswith("hypothesis.") else word
             elif space is not globals():
                 is_risky = is_risky or self._is_product(frame.f_code.co_filename)
                 is_in_loop = is_in_loop or space.get("__name__") == "asyncio.events"
             frame = frame.f_back
         in_thread = threading.current_thread() is not threading.main_thread()
-        return self._running(), self._is_forked or in_thread or is_in_loop, "failed"
+        return self._running() or inner, self._is_forked or in_thread or is_in_loop, "failed"
 
     def test_of(self, frame: Any) -> str:
         """The id of the test that runs in a frame; empty if the frame is not that of a test."""
@@ -178,6 +274,12 @@ class Probes:
         if isinstance(kind, type) and type.__subclasses__(kind) and "self" in frame.f_locals:
             owner = type(frame.f_locals["self"]).__qualname__
         return self._id(owner, name)
+
+    def test_around(self, frame: Any) -> str:
+        """The id of the test that defines the function of a frame, for functions that run in a thread."""
+        owner, _, name = getattr(frame.f_code, "co_qualname", "").partition(".<locals>")[0].rpartition(".")
+        known = f"{owner}.{name}" if owner else name
+        return self._id(owner, name) if known in self.tests.values() else ""
 
     def _id_of(self, test: str, args: tuple[Any, ...]) -> str:
         """The id of a test by its name in the file. A subclass runs the test under its own name."""
@@ -229,49 +331,6 @@ class Probes:
             _write(place, (json.dumps([key, test, outcome]) + "\n").encode())
         finally:
             _close(place)
-
-
-class ProbedBlock:
-    """Ends a block with a failure that its context manager must let through; the test goes on."""
-
-    def __init__(self, manager: Any, record: Callable[[bool], None]) -> None:
-        self._manager = manager
-        self._record = record
-
-    def __enter__(self) -> Any:
-        return type(self._manager).__enter__(self._manager)
-
-    def __exit__(self, *raised: Any) -> Any:
-        end = type(self._manager).__exit__
-        if raised[0] is not None:
-            return end(self._manager, *raised)
-        try:
-            swallows = bool(end(self._manager, *_failure()))
-        except Exception:
-            swallows = False
-        self._record(swallows)
-        return None
-
-    async def __aenter__(self) -> Any:
-        return await type(self._manager).__aenter__(self._manager)
-
-    async def __aexit__(self, *raised: Any) -> Any:
-        end = type(self._manager).__aexit__
-        if raised[0] is not None:
-            return await end(self._manager, *raised)
-        try:
-            swallows = bool(await end(self._manager, *_failure()))
-        except Exception:
-            swallows = False
-        self._record(swallows)
-        return None
-
-
-def _failure() -> tuple[Any, Any, Any]:
-    try:
-        raise AssertionError("changed")
-    except AssertionError:
-        return sys.exc_info()
 
 
 def _passes(is_weak: Callable[[Any], bool], forms: tuple[Any, ...], twins: list[bool]) -> bool:

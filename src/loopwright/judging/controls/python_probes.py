@@ -10,19 +10,23 @@ import ast
 import builtins
 import codecs
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 
 import msgspec
 
-from loopwright.judging.controls import probe_support
+from loopwright.judging.controls import probe_blocks, probe_support
 from loopwright.judging.controls.marks import marks_of, records_name
 from loopwright.judging.controls.python_assertions import (
+    EQUAL,
     PythonAssertions,
     arguments_before_call,
     fails,
     is_guard,
 )
+from loopwright.judging.controls.python_branches import uncertain_lines
 from loopwright.judging.controls.python_operands import KeptOperands, checked, is_bound_to_function, on_one_line
+from loopwright.judging.controls.python_soft import is_alone
 from loopwright.judging.controls.python_tests import is_test, names_of_tests
 from loopwright.judging.controls.python_values import PythonValues
 from loopwright.judging.controls.slight_forms import SlightForm, SlightForms
@@ -51,6 +55,8 @@ _COMPOUND = (
 )
 
 
+_BLOCKS = b"from %s import ProbedBlock, SoftAssertion, SoftBlock\n" % probe_blocks.__name__.encode()
+_FUTURE = b"from __future__ import annotations\n"
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
@@ -72,22 +78,26 @@ def probes_name(salt: str) -> str:
     return f"_{salt}"
 
 
-def probe_python(path: str, source: bytes, *, salt: str) -> Probed:
-    """The file with probes; `path` is relative to the project. A file that can't be probed stays. Never raises."""
-    return unless_too_deep(Probed(source), lambda: _probed(path, source, salt))
+def probe_python(path: str, source: bytes, *, salt: str, soft: Collection[str] = ()) -> Probed:
+    """The file with probes; `path` is relative to the project. A file that can't be probed stays. Never raises.
+
+    `soft` are tests by their ids that go on after an assertion that fails.
+    """
+    return unless_too_deep(Probed(source), lambda: _probed(path, source, salt, soft))
 
 
-def _probed(path: str, source: bytes, salt: str) -> Probed:
+def _probed(path: str, source: bytes, salt: str, soft: Collection[str]) -> Probed:
     parsed = parse_python(source)
     if parsed is None:
         return Probed(source)
-    probed = _ProbedFile(parsed, path, salt).probed()
+    probed = _ProbedFile(parsed, path, salt, soft).probed()
     return probed if parse_python(probed.source) is not None else Probed(source, unprobed=tuple(probed.assertions))
 
 
 class _ProbedFile:
-    def __init__(self, source: PythonSource, path: str, salt: str) -> None:
+    def __init__(self, source: PythonSource, path: str, salt: str, soft: Collection[str]) -> None:
         self._source = source
+        self._soft = sorted(soft)
         self._path = path
         self._salt = salt
         self._marks = marks_of(salt)
@@ -138,10 +148,15 @@ class _ProbedFile:
             self._edits.insert(start, self._loading(later) + b"\n")
 
     def _loading(self, tests: dict[int, str]) -> bytes:
-        name, support = self._name.encode(), repr(inspect.getsource(probe_support)).encode()
+        name, support = self._name.encode(), repr(_support()).encode()
         given = (self._name, self._path, records_name(self._path, self._salt), tests, self._twins)
         arguments = b"%r, %r, __file__, %r, %r, %r" % given
-        return b"%s = {}; exec(%s, %s); %s = %s['Probes'](%s)" % (name, support, name, name, name, arguments)
+        load = b"%s = {}; exec(%s, %s); %s = %s['Probes'](%s)" % (name, support, name, name, name, arguments)
+        if not self._soft:
+            return load
+        lines = uncertain_lines(self._source.tree)
+        more = (name, self._soft, sorted(self._done), lines.branches, lines.handled)
+        return load + b"; %s.go_on(%r, %r, %r, %r)" % more
 
     def _probe_function(self, function: Function) -> None:
         names = {_last_name(item) for item in function.decorator_list}
@@ -160,6 +175,9 @@ class _ProbedFile:
                     self._probe_inner(call, keeps=keeps)
 
     def _probe(self, statement: ast.stmt) -> None:
+        if self._soft and self._can_go_on(statement) and is_alone(self._source, statement):
+            before = b"with %s.soft(%r): " % (self._name.encode(), _key(statement))
+            self._edits.insert(self._source.span(statement)[0], before)
         match statement:
             case ast.Assert(test=test):
                 self._probe_condition(statement, test)
@@ -179,6 +197,16 @@ class _ProbedFile:
                     self._probe_guard(condition, fails_if_true=isinstance(op, ast.And))
             case _:
                 return
+
+    def _can_go_on(self, statement: ast.stmt) -> bool:
+        """Whether a statement asserts something, or calls a function of the file that may do so."""
+        match statement:
+            case ast.Assert(test=test):
+                return not isinstance(test, ast.Constant)
+            case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):
+                return self._is_assertion(call) or called_name(call) in EQUAL or self._expects(call) is not None
+            case _:
+                return False
 
     def _probe_condition(self, statement: ast.Assert, test: ast.expr) -> None:
         """Each part of `a and b` must be able to fail."""
@@ -272,7 +300,8 @@ class _ProbedFile:
             return self._unprobed.append(key)
         before = b"%s.%s(%r, %s(" % (self._name.encode(), method.encode(), key, prefix)
         self._edits.wrap(*self._source.span(node), before, b"))")
-        self._done[key] = _lines(statement)
+        # What fails inside a block that expects nothing is another statement.
+        self._done[key] = _lines(statement) if method == "expects" else (0, 0)
         return None
 
     def _append(
@@ -312,6 +341,13 @@ class _ProbedFile:
     def _is_assertion(self, node: ast.AST) -> bool:
         name = called_name(node) if isinstance(node, ast.Call) else ""
         return isinstance(node, ast.Assert) or name.startswith("assert") or name in self._local
+
+
+@cache
+def _support() -> str:
+    """The source of the probes, as one module."""
+    blocks, probes = inspect.getsource(probe_blocks), inspect.getsource(probe_support)
+    return blocks + probes.replace(_FUTURE.decode(), "").replace(_BLOCKS.decode(), "")
 
 
 def _functions(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, Function]]:

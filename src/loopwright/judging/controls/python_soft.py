@@ -23,9 +23,9 @@ def soften(
     nodes = {id(node) for node in changed}
     body = _without_docstring(owner)
     statements = [
-        node for node in _own(body) if isinstance(node, ast.stmt) and _expects(node, nodes) and _is_alone(source, node)
+        node for node in _own(body) if isinstance(node, ast.stmt) and _expects(node, nodes) and is_alone(source, node)
     ]
-    if not statements or not _comes_to_end(owner) or not _is_alone(source, body[0]):
+    if not statements or not _comes_to_end(owner) or not is_alone(source, body[0]):
         return
     held = b"_" + marks.text + b"_held"
     first = _indentation(source, body[0])
@@ -76,7 +76,7 @@ def _comes_to_end(owner: Function | ast.Module) -> bool:
     )
 
 
-def _is_alone(source: PythonSource, node: ast.stmt) -> bool:
+def is_alone(source: PythonSource, node: ast.stmt) -> bool:
     """Whether a statement has its lines for itself."""
     if getattr(node, "decorator_list", None):
         return False

@@ -13,6 +13,7 @@ from loopwright.judging.controls.probe_records import (
     Assertions,
     cut_short,
     dead_proofs,
+    swallowed_assertions,
     weakened_assertions,
     with_known_names,
 )
@@ -40,6 +41,8 @@ _PROBED, _UNPROBED, _INVERTED, _PROGRAMS, _RAISING = (
     "probed-tests", "probed-tests-without-go", "inverted-tests", "inverted-programs", "raising-functions",
 )  # fmt: skip
 _TEXT, _EMPTIED = "altered-text", "emptied-programs"
+# A run in which tests that fail on the base do not go on.
+_STOPPING = "-that-stop"
 # In place of the position of an assertion: the test as a whole.
 _WHOLE = ""
 
@@ -110,7 +113,7 @@ class AlteredRuns:
     def _invert_both(self, tests: tuple[str, ...], probes: Probing) -> InvertedRun | None:
         work = tuple(new_name(test, self._split.names) for test in tests)
         on_work = self._probe(self._earlier_tree, work, probes=probes)
-        on_base = self._probe(None, tests, probes=probes)
+        on_base = self._probe_base(tests, probes=probes)
         return replace(on_work, on_base=on_base.run) if on_work is not None and on_base is not None else None
 
     def _is_unbuilt(self, seen: InvertedRun) -> bool:
@@ -134,7 +137,7 @@ class AlteredRuns:
         names, probes = tuple(suspects), seen.inverted.probes
         old_names = tuple(self._old_names(names).values())
         on_work = self._probe(self._earlier_tree, names, probes=probes, selects=True)
-        on_base = self._probe(None, old_names, probes=probes, selects=True, commands=self._commands)
+        on_base = self._probe_base(old_names, probes=probes, selects=True, commands=self._commands)
         if on_work is None or on_base is None:
             return ()
         again = self._suspects(names, replace(on_work, on_base=on_base.run))
@@ -158,7 +161,7 @@ class AlteredRuns:
         before, after, spans = Assertions(base.tests), Assertions(work.tests), seen.inverted.assertions
         assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
-        dead = {test: (place,) for test, place in dead_proofs(before, after, fixed, spans).items()}
+        dead = swallowed_assertions(before, after, fixed) | dead_proofs(before, after, fixed, spans)
         known = cut_short(before, after, with_known_names(tests, work.tests))
         return assertions | dead | dict.fromkeys((*passing, *known), (_WHOLE,))
 
@@ -167,7 +170,7 @@ class AlteredRuns:
         old_names = self._old_names(tests)
         old_tests = tuple(old_names.values())
         # The programs are found in a sandbox, so an earlier run does not count.
-        on_base = self._probe(None, old_tests, probes=probes, selects=True, commands=self._commands)
+        on_base = self._probe_base(old_tests, probes=probes, selects=True, commands=self._commands)
         if on_base is None:
             return ()
         excused = self._with_vacuous_programs(None, old_tests, on_base)
@@ -309,6 +312,22 @@ class AlteredRuns:
         can_be_static = {inverted, raising} == {ControlOutcome.UNALTERED} and not raising_files(self._split.code)
         return outcome_of_text(passes, text, raising=raising, can_be_static=can_be_static)
 
+    def _probe_base(
+        self,
+        tests: tuple[str, ...],
+        *,
+        probes: Probing,
+        selects: bool = False,
+        commands: tuple[TestCommand, ...] | None = None,
+    ) -> InvertedRun | None:
+        """Run these tests on the base. There tests that fail go on, unless that ends the run early."""
+        base = self._base.tree_result
+        soft = frozenset(test for test in tests if base.is_failing(test))
+        seen = self._probe(None, tests, probes=probes, selects=selects, commands=commands, soft=soft)
+        if seen is None or not soft or (seen.run.ended and not seen.inverted.lost_tests(tests, seen.run.tree_result)):
+            return seen
+        return self._probe(None, tests, probes=probes, selects=selects, commands=commands)
+
     def _probe(
         self,
         tree: Tree | None,
@@ -317,9 +336,11 @@ class AlteredRuns:
         probes: Probing,
         selects: bool = False,
         commands: tuple[TestCommand, ...] | None = None,
+        soft: frozenset[str] = frozenset(),
     ) -> InvertedRun | None:
         """Run these tests with changed expectations; None if none of them names its file."""
-        inverted, judges = InvertedTests(before_s=self._base_s, probes=probes), self._split.judges
+        inverted = InvertedTests(before_s=self._base_s, probes=probes, soft=soft)
+        judges = self._split.judges
         named = [
             inverted.add_tests(str(number), command.command, tests, judges, command.cwd)
             for number, command in enumerate(self._commands)
@@ -328,6 +349,8 @@ class AlteredRuns:
             return None
         only = files_of(tests) if selects else ()
         control = _PROBED if probes is Probing.ALL else _UNPROBED
+        if tree is None and not soft and any(map(self._base.tree_result.is_failing, tests)):
+            control += _STOPPING
         run = self._run(tree, control, inverted, before_s=self._base_s, only=only, commands=commands)
         return InvertedRun(inverted, run)
 
