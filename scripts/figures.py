@@ -157,7 +157,7 @@ def rows(source: Source) -> Iterator[tuple[str, str, str]]:
     """The name, the figure and the limit of each measurement."""
     verbs, chain, double = source.below("verbs"), source.longest_chain(), source.double_names()
     yield "files in src", f"{len(source.files)}", "720"
-    yield "lines in src", f"{source.lines:,}", "96,000"
+    yield "lines in src", f"{source.lines:,}", "97,000"
     yield "files in verbs", f"{len(verbs)}", "55"
     yield "lines in verbs", f"{sum(map(_lines, verbs)):,}", "4,500"
     yield "longest import chain", f"{len(chain) - 1}", "24"
