@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from tests.walks.workflow_kit import PYTEST, SLICE, blockers, ok, planner, prepare
 
 pytestmark = pytest.mark.lies
 
+WITH_PACKAGES = f"{sys.executable} -m pytest -q -p no:cacheprovider"
 UNITTEST = "python3 -m unittest discover -q -s tests -t ."
 CLOCK = {
     "shop/search.py": "def common(a, b):\n    return [x for x in a if x in b]\n",
@@ -203,7 +206,7 @@ def test_a_process_that_does_not_tell_its_state_is_held(loops):
         (UNITTEST, MONEY, {"shop/money.py": SPLIT}),
         (PYTEST, PLACE, {"shop/place.py": IN_HOME}),
         (PYTEST, PLACE, {"shop/place.py": IN_HOME, "tests/test_new.py": NEW_TEST}),
-        (PYTEST, PLACE, {"shop/place.py": f"import typing_extensions\n{IN_HOME}"}),
+        (WITH_PACKAGES, PLACE, {"shop/place.py": f"import typing_extensions\n{IN_HOME}"}),
         (NODE, FEES, {"shop/fee.js": ROUNDED}),
     ],
     ids=[
