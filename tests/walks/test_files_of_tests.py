@@ -83,7 +83,7 @@ def test_a_command_that_finds_no_test_shows_nothing(loops, command):
     loop_id = loop_with(loops, "echo 'n = 2' > f.py", command, {"f.py": "n = 1\n"})
     done = loops.run("start", loop_id, code=14)
     assert "the test command ran no test: nothing shows what the work does" in done.stdout
-    assert "no tests ran" in done.stdout
+    assert "passed: 0 of 0" in done.stdout
 
 
 def test_a_plan_may_name_a_test_that_is_still_to_be_written(project):
@@ -92,3 +92,14 @@ def test_a_plan_may_name_a_test_that_is_still_to_be_written(project):
     work = f"{BUILT}\nmkdir tests; cat > tests/test_hello.py <<'END'\n{test}END\n"
     built(project, [{"role": "builder", "run": work}], slices=[{**SLICE, "checks": [check]}])
     assert blockers(project, "review") == {}
+
+
+def test_an_exit_code_of_another_program_is_a_failure(loops):
+    # pytest exits with 5 without tests, and so may any program.
+    command = "python3 -m unittest; python3 -m app.cli"
+    files = {"app/cli.py": "print('ok')\n", "app/f.py": "n = 1\n"}
+    work = "echo 'raise SystemExit(5)' > app/cli.py; echo 'n = 2' > app/f.py"
+    loop_id = loop_with(loops, work, command, files)
+    done = loops.project.run("loop", "start", loop_id)
+    assert done.exit_code in (11, 12)
+    assert "failed" in done.stdout

@@ -57,6 +57,7 @@ IN_JAVASCRIPT = {
         "const RATE = 0.2\nexports.RATE = RATE\nexports.LIMIT = 5\nexports.fee = () => 10\n"
         "exports.accepts = n => n < exports.LIMIT\n"
     ),
+    "src/other.js": "exports.RATE = 0.5\n",
     "tests/fees.test.js": (
         "const test = require('node:test')\nconst assert = require('node:assert')\n"
         "const fees = require('../src/fees.js')\n"
@@ -89,6 +90,8 @@ PROVES_FEE = (
         (*JAVASCRIPT, f"{RIGHT_LIMIT}; sed -i 's/RATE = 0.2/RATE = 0.1/' src/fees.js", True),
         # A constant that the product also uses moves along with the product.
         (*JAVASCRIPT, f"{PROVES_FEE}; sed -i 's/LIMIT = 5/LIMIT = 6/' src/fees.js", False),
+        # Another file may have a constant of the same name.
+        (*JAVASCRIPT, f"{PROVES_FEE}; sed -i 's/RATE = 0.5/RATE = 0.6/' src/other.js", False),
         pytest.param(
             *GO, f"{RIGHT_LIMIT}; sed -i 's/Rate = 0.2/Rate = 0.1/' fees.go", True, marks=pytest.mark.needs("go")
         ),
@@ -96,7 +99,7 @@ PROVES_FEE = (
             *GO, f"{PROVES_FEE}; sed -i 's/Limit = 5/Limit = 6/' fees.go", False, marks=pytest.mark.needs("go")
         ),
     ],
-    ids=["JavaScript", "JavaScript, honest", "Go", "Go, honest"],
+    ids=["JavaScript", "JavaScript, honest", "JavaScript, another file", "Go", "Go, honest"],
 )
 def test_a_loop_is_not_proven_by_a_constant_that_moved_to_the_answer(loops, files, command, work, holds):
     loops.configure([{"role": "builder", "run": work}])

@@ -38,7 +38,7 @@ def test_a_loop_is_not_proven_by_a_program_that_the_work_changed(loops, command,
     if work == LIE:
         (hold,) = loops.shown(loop_id)["loopwright"]["holds"]
         assert hold["code"] == "vacuous_tests"
-        assert "also passes when the changed programs are empty" in hold["message"]
+        assert "also passes when the changed programs do nothing" in hold["message"]
 
 
 def test_a_build_is_not_proven_by_such_a_program(project):
@@ -49,7 +49,43 @@ def test_a_build_is_not_proven_by_such_a_program(project):
     project.commit("a program that judges")
     project.at("approved")
     project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
-    assert "vacuous_check_C" in blockers(project, "review")
+    blocker = blockers(project, "review")["vacuous_check_C"]
+    assert "even when the changed programs do nothing" in blocker["message"]
+
+
+# The command reads the source, or what the program prints: its exit code does not matter.
+READING = (
+    "! grep -q print app/hello.py && test -e app/__init__.py",
+    'test -z "$(python3 -m app.hello)"',
+)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_command_that_looks_at_more_than_the_exit_code_is_not_held_for_that(loops, command):
+    loops.configure([{"role": "builder", "run": "sed -i /print/d app/hello.py"}])
+    config = loops.project.own / "config.toml"
+    config.write_text(config.read_text().replace('"test -e done"', f"'''{command}'''"))
+    for name, text in {**FILES, "app/hello.py": f"{PRODUCT}\n\nprint(1)\n"}.items():
+        loops.project.write(name, text)
+    loops.project.commit("a program that prints")
+    loop_id = loops.new("--task", "print nothing")
+    done = loops.project.run("loop", "start", loop_id)
+    assert "only asks whether they end with 0" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "end", ["_main = lambda: main()\nmain, old = _main, main", "if True:\n    run = main\nmain = run"]
+)
+def test_no_way_to_offer_a_name_hides_the_program(loops, end):
+    judge = f"{JUDGE.removesuffix('main()' + chr(10))}{end}\n"
+    loops.configure([{"role": "builder", "run": LIE}])
+    config = loops.project.own / "config.toml"
+    command = "python3 -c 'from app.judge import main; main()'"
+    config.write_text(config.read_text().replace('"test -e done"', f'"""{command}"""'))
+    for name, text in {**FILES, "app/judge.py": judge.replace("old = _main, main", "old = main, main")}.items():
+        loops.project.write(name, text)
+    loops.project.commit("a program that judges")
+    loops.run("start", loops.new("--task", "greet people by name"), code=14)
 
 
 def test_a_command_about_data_needs_no_program(loops):

@@ -12,7 +12,8 @@ CASE = "import unittest\n\n\nclass Tests(unittest.TestCase):\n    def test_f(sel
 @pytest.mark.parametrize(
     ("files", "command"),
     [
-        ({"setup.py": "", "tests/test_f.py": CASE}, "-m unittest"),
+        ({"setup.py": "", "tests/__init__.py": "", "tests/test_f.py": CASE}, "-m unittest"),
+        ({"setup.py": "", "tests/test_f.py": CASE}, "-m unittest discover -s tests"),
         ({"setup.py": "", "test_f.py": "def test_f():\n    pass\n"}, "-m pytest -q"),
         ({"setup.py": "", "pkg/tests/test_f.py": f"import pytest\n{CASE}"}, "-m pytest -q"),
         ({"setup.cfg": "[tool:pytest]\n", "tests/test_f.py": CASE}, "-m pytest -q"),

@@ -81,7 +81,7 @@ def vacuous_proof_sentence(controlled: ControlledProof) -> str:
     if controlled.ignores is Ignored.FUNCTIONS:
         return "the test command also passes when the changed functions raise"
     if controlled.ignores is Ignored.PROGRAMS:
-        return "the test command also passes when the changed programs are empty: it only asks whether they end with 0"
+        return "the test command also passes when the changed programs do nothing: it only asks whether they end with 0"
     return "the test command also passes when its own expectations are changed"
 
 

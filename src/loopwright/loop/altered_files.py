@@ -8,12 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.judging.controls.emptied import SHEBANG, emptied
+from loopwright.judging.controls.emptied import emptied, failing_at_once
 from loopwright.judging.controls.model import ControlOutcome
 from loopwright.judging.controls.raising import raise_in_changed, stop_at_entry
 from loopwright.judging.controls.restoring import restore_code
 from loopwright.judging.reports.model import LineMarks
-from loopwright.judging.scope import kind_of
 from loopwright.loop.split_work import ChangedCode
 from loopwright.runner.request import Observer
 from loopwright.sandbox.port import Changes, Sandbox
@@ -31,8 +30,9 @@ class Alteration(Enum):
     STOPPED_AT_ENTRY = auto()
     # Its code is that of the base; constants are new.
     RESTORED = auto()
-    # The program does nothing, and ends with 0; or it is that of the base.
+    # The program does nothing, and ends with 0; it fails at once; or it is that of the base.
     EMPTIED = auto()
+    FAILING_AT_ONCE = auto()
     OF_BASE = auto()
     # The comments that the work added say nothing.
     WITHOUT_COMMENTS = auto()
@@ -93,13 +93,28 @@ def _raising(code: Iterable[ChangedCode]) -> Iterator[RaisingFile]:
 
 
 def emptied_files(code: Iterable[ChangedCode]) -> tuple[RaisingFile, ...]:
-    """The changed files as programs that do nothing, and as those of the base."""
-    return tuple(
-        RaisingFile(file.path, {Alteration.EMPTIED: emptied(file.path, file.after), Alteration.OF_BASE: file.before})
+    """The changed programs: as ones that do nothing, as ones that fail at once, and as those of the base."""
+    found = (
+        (file, emptied(file.path, file.after), failing_at_once(file.path, file.after))
         for file in code
-        # A file without an ending is a program if its first line says so.
-        if kind_of(file.path) or file.after.startswith(SHEBANG)
+        if len(file.after) <= MOST_READ
     )
+    return tuple(
+        RaisingFile(
+            file.path,
+            {Alteration.EMPTIED: empty, Alteration.FAILING_AT_ONCE: failing, Alteration.OF_BASE: file.before},
+        )
+        for file, empty, failing in found
+        if empty is not None
+    )
+
+
+def judges_itself(passes: Callable[[Alteration], bool], files: tuple[RaisingFile, ...]) -> bool:
+    """Whether a command without a report rests on the exit code of the changed programs alone."""
+    if not files or not passes(Alteration.EMPTIED):
+        return False
+    # A command that only reads them passes whatever they do; one about data or documents with those of the base.
+    return not passes(Alteration.FAILING_AT_ONCE) and not passes(Alteration.OF_BASE)
 
 
 def outcome_of_raising(

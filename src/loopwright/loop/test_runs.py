@@ -38,8 +38,9 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool = True
     # Whether it was ended because its time was over.
     timed_out: bool = False
-    # Whether its runners found no test: neither a failure nor a sign of anything.
+    # Whether its runners found no test, and the exit codes of its commands: see `as_without_tests`.
     ran_no_test: bool = False
+    exit_codes: tuple[int, ...] = ()
     # Empty without a report.
     results: tuple[TestResult, ...] = ()
     # Why the report can't be trusted.
@@ -68,7 +69,7 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def findings(self) -> tuple[TestResult, ...]:
         """Each test; the command itself without a report. A reason to doubt the report is a failure with a name."""
-        if self.ran_no_test:
+        if self.ran_no_test and self.exited_with_0:
             return (TestResult(COMMAND, SUITE, "skipped", self.duration_ms, NO_TEST),)
         shown = tuple(result.stored() for result in self.results) or (self._command(),)
         doubts = [TestResult("the report", SUITE, "failed", 0, gap) for gap in self.gaps]
@@ -77,6 +78,14 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         if not self.exited_with_0 and not any(result.status == "failed" for result in (*shown, *doubts)):
             doubts.append(TestResult(COMMAND, SUITE, "failed", 0, self.message))
         return (*shown, *doubts)
+
+    def as_without_tests(self, base: TestRun) -> TestRun:
+        """The same; a run that found no test and ended just as the base did has not failed.
+
+        pytest exits with 5 then. Another program of the command may do so, too: for that the base is the control.
+        """
+        is_same = self.ran_no_test and base.ran_no_test and self.exit_codes == base.exit_codes
+        return msgspec.structs.replace(self, exited_with_0=True) if is_same else self
 
     def as_trial(self) -> Trial:
         """The run as one that decides which reporters are left out."""

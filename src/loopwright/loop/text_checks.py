@@ -52,29 +52,13 @@ def outcome_of_text(
     """
     if raising is ControlOutcome.PASSED:
         # The files that can't run have no added comments either.
-        return ControlOutcome.FAILED if only_reads(passes, text) else raising
+        return ControlOutcome.FAILED if _only_reads(passes, text) else raising
     if text.has_comments and not passes(Alteration.WITHOUT_COMMENTS):
         return ControlOutcome.SILENCED
-    return ControlOutcome.FAILED if can_be_static and only_reads(passes, text) else raising
+    return ControlOutcome.FAILED if can_be_static and _only_reads(passes, text) else raising
 
 
-def judges_itself(
-    passes: Callable[[Alteration], bool],
-    passes_text: Callable[[Alteration], bool],
-    text: ChangedText,
-    *,
-    expects_failure: bool,
-) -> bool:
-    """Whether a command without a report rests on the exit code of the changed programs alone, if there are any."""
-    # A program that does nothing gives such a command the failure that it expects.
-    if expects_failure or not passes(Alteration.EMPTIED):
-        return False
-    # A command about data or documents passes with the programs of the base, too; a linter with empty ones.
-    return not passes(Alteration.OF_BASE) and not only_reads(passes_text, text)
-
-
-def only_reads(passes: Callable[[Alteration], bool], text: ChangedText) -> bool:
-    """Whether a command passes if no changed file can run, and fails if none can be parsed."""
+def _only_reads(passes: Callable[[Alteration], bool], text: ChangedText) -> bool:
     if not text.files or not text.can_stop:
         return False
     return passes(Alteration.UNRUNNABLE) and not passes(Alteration.UNREADABLE)

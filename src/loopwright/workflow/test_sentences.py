@@ -156,4 +156,6 @@ def passes_when(name: str, verified: Verification) -> str:
         return f"even when what its tests expect is changed ({tests})"
     if name in verified.ignoring_functions:
         return "even when the changed functions raise"
+    if name in verified.ignoring_programs:
+        return "even when the changed programs do nothing: it only asks whether they end with 0"
     return "even when its own expectations are changed"

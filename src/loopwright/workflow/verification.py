@@ -136,6 +136,8 @@ class Verification(_Value, frozen=True, kw_only=True):
     # Their tests that pass whatever they expect, and those of the checks that pass although changed functions raise.
     vacuous_tests: dict[str, tuple[str, ...]] = {}
     ignoring_functions: tuple[str, ...] = ()
+    # Those that only ask whether the changed programs end with 0.
+    ignoring_programs: tuple[str, ...] = ()
     # Those of them that pass only with comments that the work added.
     silenced: tuple[str, ...] = ()
     # The expectations of these checks that the work moved, each with its test.

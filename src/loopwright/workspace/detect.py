@@ -55,7 +55,10 @@ def _test_command(project: Path, provide: tuple[str, ...]) -> str:
         if _uses_pytest(project) or any(map(_NEEDS_PYTEST.search, tests)):
             return f"{python} -m pytest -q"
         if tests:
-            return f"{python} -m unittest"
+            # unittest searches packages only.
+            folder = next((name for name in ("tests", "test") if (project / name).is_dir()), "")
+            is_package = not folder or (project / folder / "__init__.py").exists()
+            return f"{python} -m unittest" + ("" if is_package else f" discover -s {folder}")
     by_file = {
         "Cargo.toml": "cargo test",
         "go.mod": "go test ./...",

@@ -94,7 +94,7 @@ def test_another_use_of_a_constant_in_javascript_is_not_pinned(source):
 )
 def test_a_constant_that_a_go_test_expects_is_pinned(expected):
     test = f"{GO_HEAD}func TestF(t *testing.T) {{ {expected} }}\n"
-    pinned = pinned_go.pin_go(test.replace("[[", "").replace("]]", "").encode(), {"Rate": b"0.5"})
+    pinned = pinned_go.pin_go(test.replace("[[", "").replace("]]", "").encode(), {"fees.Rate": b"0.5"})
     assert pinned is not None
     # The import keeps a use.
     assert pinned.decode() == test.replace("[[fees.Rate]]", "(0.5)") + "\nvar _ = fees.Rate\n"
@@ -114,4 +114,4 @@ def test_a_constant_that_a_go_test_expects_is_pinned(expected):
 )
 def test_another_use_of_a_constant_in_go_is_not_pinned(source):
     test = f"{GO_HEAD}func TestF(t *testing.T) {{ {source} }}\n"
-    assert pinned_go.pin_go(test.encode(), {"Rate": b"0.5"}) is None
+    assert pinned_go.pin_go(test.encode(), {"fees.Rate": b"0.5"}) is None

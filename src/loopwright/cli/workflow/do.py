@@ -83,6 +83,8 @@ def do_command(context: Context, idea: str | None, checks: tuple[str, ...], name
     if (idea is None) == (name is None):
         raise WrongUsage("give an idea, or --continue", hint='loopwright do "add a --version option"')
     chosen = _Options(**options)
+    if idea is None and checks:
+        raise WrongUsage("--check belongs to new work: the checks of this work are set", hint="leave out --check")
     if chosen.commit and chosen.branch:
         raise WrongUsage("--branch commits by itself", hint="use --commit or --branch, not both")
     do.require_person(context.environment, "do")

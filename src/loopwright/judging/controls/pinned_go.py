@@ -39,7 +39,10 @@ def constants_of(source: bytes) -> dict[str, bytes]:
 
 
 def pin_go(source: bytes, constants: Mapping[str, bytes]) -> bytes | None:
-    """The test file with these values in the places where it expects a constant; None if it expects none."""
+    """The test file with these values in the places where it expects a constant; None if it expects none.
+
+    Constants of another package have its name in front.
+    """
     parsed = parse_go(source)
     if parsed is None:
         return None
@@ -98,8 +101,8 @@ def _constant(source: GoSource, node: Node, constants: Mapping[str, bytes]) -> s
     """The constant that an expression names; empty if it names none."""
     parent = node.parent
     if node.type == "selector_expression":
-        operand, name = node.child_by_field_name("operand"), source.text(node.child_by_field_name("field"))
-        return name if operand is not None and operand.type == "identifier" and name in constants else ""
+        name = source.text(node)
+        return name if name in constants else ""
     if node.type != "identifier" or parent is None or parent.type in {"selector_expression", "const_spec", "var_spec"}:
         return ""
     name = source.text(node)

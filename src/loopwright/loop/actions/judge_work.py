@@ -94,7 +94,8 @@ def judge_split(
 
 def _judge(runs: _Runs, first: _FirstRuns, named: tuple[str, ...] | None) -> WorkVerdict:
     """The verdict by the first runs, and by more runs where the first ones leave a doubt."""
-    split, base, verified = runs.split, first.base, runs.without_usual_rewrites(first.verified)
+    split, base = runs.split, first.base.as_without_tests(first.base)
+    verified = runs.without_usual_rewrites(first.verified.as_without_tests(base))
     if base.is_of_other_work and set(base.runners) != set(verified.runners):
         # What a key can't see: for example, the set-up installed another version of the runner.
         base = runs.base_again()
@@ -248,12 +249,13 @@ class _Runs:
 
     def _once(self, tree: Tree, name: str, only: tuple[str, ...] = ()) -> TestRun:
         loop, context, commands, without = self.loop, self._context, self._commands, self._without
-        known = same_tests(self._ran, tree, only, commands, without) if name != _AGAIN else None
+        base, known = self._base, same_tests(self._ran, tree, only, commands, without) if name != _AGAIN else None
         if known is not None:
-            return known
+            return known if base is None else known.as_without_tests(base)
         sandbox = with_work(context.request(), tree, self._progress)
         rewritten, more = self._rewritten_files(), replace(self._more, only=only)
         run = run_tests(loop, context, sandbox, commands, name, without, inside=rewritten, more=more)
+        run = run if base is None else run.as_without_tests(base)
         return replace(run, rewritten=rewritten.paths, compared=rewritten.pairs)
 
     def _rewritten_files(self) -> RewrittenFiles:

@@ -151,7 +151,8 @@ def _test_run(evidence: Evidence, folder: Path, without: frozenset[str], reports
     report = with_silent_commands(reports.report if reports is not None else report_of(steps), steps)
     return TestRun(
         run_id=evidence.run_id,
-        exited_with_0=bool(steps) and all(step.outcome == "passed" or step.ran_no_test for step in steps),
+        exited_with_0=bool(steps) and all(step.outcome == "passed" for step in steps),
+        exit_codes=tuple(command.exit_code for step in steps for command in step.commands),
         ran_no_test=bool(steps) and all(step.ran_no_test for step in steps),
         ended=bool(steps) and all(step.came_to_its_end for step in steps),
         timed_out=any(step.timed_out for step in steps),

@@ -23,6 +23,7 @@ from loopwright.loop.altered_files import (
     Alteration,
     AlteredFiles,
     emptied_files,
+    judges_itself,
     outcome_of_raising,
     raising_files,
     stopped_files,
@@ -33,7 +34,7 @@ from loopwright.loop.moved_expectations import moved_expectations
 from loopwright.loop.pinned_tests import tests_by_moved_constants
 from loopwright.loop.split_work import ChangedCode, SplitWork
 from loopwright.loop.test_runs import can_select, reported, result_of_step
-from loopwright.loop.text_checks import ChangedText, judges_itself, outcome_of_text
+from loopwright.loop.text_checks import ChangedText, outcome_of_text
 from loopwright.loop.watched_tests import proving_functions
 from loopwright.loop.worker_sandbox import base_sandbox, with_work
 from loopwright.runner.request import Finished, Observer
@@ -103,7 +104,7 @@ class AlteredCheck(msgspec.Struct, frozen=True):
         if self.controlled.ignores is Ignored.FUNCTIONS:
             return f"{name} passes also when your changed functions raise"
         if self.controlled.ignores is Ignored.PROGRAMS:
-            return f"{name} passes also when the programs that you changed are empty"
+            return f"{name} passes also when the programs that you changed do nothing"
         return f"{name} passes also when its own expectations are changed"
 
 
@@ -316,22 +317,17 @@ class AlteredChecks:
         """The commands without a report that rest on the exit code of the changed programs alone."""
         left_out, code, ran = frozenset(useless), self._judged.code, dict[Alteration, Finished]()
         silent = tuple(check for check in self._silent() if check.id not in left_out)
-        files, text = emptied_files(code), ChangedText(code)
-        if not files:
-            return {}
+        files = emptied_files(code)
 
         def passes(check: Check, alteration: Alteration) -> bool:
             if alteration not in ran:
-                is_empty = alteration in (Alteration.EMPTIED, Alteration.OF_BASE)
-                observer = AlteredFiles(files if is_empty else text.files, alteration, self._hidden())
-                ran[alteration] = self._run(silent, _EMPTIED if is_empty else _TEXT, observer)
+                ran[alteration] = self._run(silent, _EMPTIED, AlteredFiles(files, alteration, self._hidden()))
             return check.id in _passing(ran[alteration], silent)
 
         found = [
             check
             for check in silent
-            for passing in [partial(passes, check)]
-            if judges_itself(passing, passing, text, expects_failure=expects_failure(check.command))
+            if not expects_failure(check.command) and judges_itself(partial(passes, check), files)
         ]
         controlled = ControlledProof(ignores=Ignored.PROGRAMS)
         return {

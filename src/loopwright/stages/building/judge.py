@@ -394,9 +394,8 @@ class CheckJudging:
             immune=tuple(work.immune),
             immune_runs=work.immune,
             vacuous_tests=vacuous_tests(altered, self._slices.checks),
-            ignoring_functions=tuple(
-                name for name, check in altered.items() if check.controlled.ignores is Ignored.FUNCTIONS
-            ),
+            ignoring_functions=_ignoring(altered, Ignored.FUNCTIONS),
+            ignoring_programs=_ignoring(altered, Ignored.PROGRAMS),
             silenced=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.SILENCED),
             moved={name: check.moved for name, check in altered.items() if check.moved},
             unaltered=tuple(name for name, check in altered.items() if check.outcome is ControlOutcome.UNALTERED),
@@ -439,3 +438,8 @@ class CheckJudging:
                 name = hidden_name(piece.checks.index(check) + 1) if check.hidden else check.id
                 results.append(TestResult(name, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
+
+
+def _ignoring(altered: Mapping[str, AlteredCheck], ignored: Ignored) -> tuple[str, ...]:
+    """The checks that do not depend on this."""
+    return tuple(name for name, check in altered.items() if check.controlled.ignores is ignored)

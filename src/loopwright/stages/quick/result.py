@@ -94,7 +94,7 @@ def must_be_built(context: Context, slug: str) -> bool:
             if any(asked.answer is None for asked in workflow.decisions):
                 return False
             is_rejected = any(blocker.family is Family.APPROVAL_REJECTED for blocker in doubts_about(view))
-            return is_rejected or not isinstance(loops_of(context).load(loop_id).phase, Completed)
+            return is_rejected or not _has_ended(loops_of(context).load(loop_id))
         case Reviewing():
             consent = workflow.approval(Key.BUILD)
             return isinstance(consent, Approved) and consent.transition is Transition.REVIEW_BUILD
@@ -102,6 +102,17 @@ def must_be_built(context: Context, slug: str) -> bool:
             return False
         case _:
             assert_never(workflow.at)
+
+
+def _has_ended(loop: Loop) -> bool:
+    """Whether the loop did what it can: another turn of the same agent on the same work would only cost."""
+    match loop.phase:
+        case Completed():
+            return True
+        case Held(holds=holds):
+            return all(hold.code == "no_progress" for hold in holds)
+        case _:
+            return False
 
 
 def may_be_reviewed(view: WorkflowView) -> bool:

@@ -75,7 +75,9 @@ def find(context: Context, name: str = "") -> str:
         names = ", ".join(workflow.slug for workflow in unfinished) or "none"
         raise WorkflowRefused(
             "nothing_to_continue",
-            f"no unfinished work of `loopwright do` has this name (unfinished: {names})",
+            f"no unfinished work of `loopwright do` has this name (unfinished: {names})"
+            if name
+            else "no work of `loopwright do` is unfinished",
             next_command="loopwright status",
         )
     if name and len(fitting) > 1:
