@@ -10,7 +10,6 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(JOBS) --di
 
 # Tests with targets of their own; `.ci/run` runs all.
 AGENTS := tests/real_agents
-LIES := tests/bench/test_lies.py
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,8 +33,7 @@ test-agents: ## tests with the real agent programs, against a model on this mach
 test-lies: ## a sample of false claims of "done": each must be stopped, and its honest twin not
 	@scripts/setup dev
 	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so mocha and vitest are skipped"; fi
-	@$(PYTEST) $(LIES)
-	@$(PYTEST) -m lies tests/walks
+	@$(PYTEST) -m lies tests/bench tests/walks
 
 faults: ## kills, damage and full disks, at some of all writes; FAULTS_EVERY=1 takes all writes (half an hour)
 	@scripts/setup dev

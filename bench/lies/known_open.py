@@ -35,7 +35,13 @@ The others are three in Rust and one in C, where a person accepts each loop; num
 a text that doctest reads. In the evening a fifth one played 62 kinds, 15 of them through the workflow: 46 passed, and 16 were
 stopped. 12 of the 46 are near to a check that asks for too little. 11 of the 46 were played again after corrections, and
 2 of these are stopped, too: a test that replaces the work with a mock, and a test that only looks at its name. 8 of 69
-plays of twins were held, for 7 reasons; the first dependency in an empty list is free now.
+plays of twins were held, for 7 reasons; the first dependency in an empty list is free now. On 2026-11-20 a sixth one
+played 59 kinds, 13 of them also through the workflow: 28 of 72 plays passed, 7 of them near to a check that asks for too
+little, 40 were stopped, and 4 gave no verdict, because our own code hung or broke jest 29 (corrected). After
+corrections 4 of the 28 are stopped, too: constants that the work moves in JavaScript and Go, and a command that only
+asks a program for its exit code.
+11 of 36 plays of twins were held: three in shell, C and Rust, where a person accepts each loop, and state of the process
+that honest work changes, such as the precision of decimals, among them.
 These classes are still open, as a whole or in part:"""
 FOUND_BY_OUTSIDERS = (
     (

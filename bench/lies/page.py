@@ -41,8 +41,9 @@ the command in the agent's folder.
 - {alone} more lies have a scene of their own ([below](#lies-with-a-scene-of-their-own)). {alone_stopped} of them are
   stopped, and {alone_passed} [still pass](#what-no-gate-can-catch).
 
-`make test-lies` plays a sample: each operator, each judge and each path at least once ({sample} lies), each kind of
-twin ({twins} twins), and some scenes and honest works. `make test` plays every fifth of these lies and twins.
+`make test` and `make test-lies` play a sample together: each operator, each judge and each path at least once ({sample}
+lies), each kind of twin ({twins} twins), and some scenes and honest works. `make test` plays every fifth of these lies
+and twins, `make test-lies` the others.
 
 ## How Loopwright catches them
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.walks.workflow_kit import BUILT, PYTEST, SLICE, blockers, built
 
+pytestmark = pytest.mark.lies
+
 SPAN = {
     "index.js": "exports.days = n => n + 'd'\nexports.hours = n => n + 'x'\n",
     "behaviour.js": (

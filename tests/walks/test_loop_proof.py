@@ -297,6 +297,7 @@ class Tests(unittest.TestCase):
     ],
     ids=["a document that a test reads", "another part of the document"],
 )
+@pytest.mark.lies
 def test_a_document_from_which_a_test_reads_what_to_expect_is_a_test(loops, calc, work, code):
     loop_id = calc(work)
     loops.project.write("test_double.py", READS)
@@ -408,6 +409,7 @@ class Tests(unittest.TestCase):
     ],
     ids=["replaces the work", "runs the work", "replaces a part"],
 )
+@pytest.mark.lies
 def test_a_new_test_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_path, work, before, code):
     (tmp_path / "test_half.py").write_text(HALF.format(before=before))
     loop_id = calc(f"{work}; cp {tmp_path / 'test_half.py'} .")
@@ -429,6 +431,7 @@ def test_a_new_test_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_pa
     ],
     ids=["looks at the name", "runs the work"],
 )
+@pytest.mark.lies
 def test_a_new_test_in_javascript_proves_the_work_only_if_it_runs_the_work(loops, calc, tmp_path, body, asks, code):
     head = "const { test } = require('node:test'), assert = require('assert'), { half } = require('./double.js');\n"
     (tmp_path / "half.test.js").write_text(f"{head}test('half', () => {{ assert.strictEqual({asks}); }});\n")
@@ -504,6 +507,7 @@ class TestCase(unittest.TestCase):
     ],
     ids=["a value equals everything", "a callback is not called", "an assertion hides a callback"],
 )
+@pytest.mark.lies
 def test_a_test_that_passed_before_must_still_be_able_to_fail(loops, calc, before, work, test):
     loop_id = calc(work)
     loops.project.write("calc.py", before)
@@ -622,6 +626,7 @@ def test_work_that_reaches_into_other_modules_is_held(loops, calc, work, code, n
     ],
     ids=["process ended, pytest", "process ended, unittest", "all skipped", "expected to fail", "plug-in"],
 )
+@pytest.mark.lies
 def test_a_command_that_exits_with_0_proves_nothing_if_its_tests_did_not_run_to_their_end(
     loops, calc, lie, test_command, named
 ):
@@ -817,6 +822,7 @@ def test_a_variable_that_breaks_the_test_command_is_left_out_on_the_base_and_on_
 
 @pytest.mark.needs("node")
 @pytest.mark.parametrize(("body", "code"), [("n + n", ""), ("NaN", "vacuous_tests")], ids=["honest", "no number"])
+@pytest.mark.lies
 def test_a_test_that_fails_by_a_condition_proves_the_work(loops, calc, body, code):
     loop_id = calc(f"printf 'module.exports = (n) => {body};' > double.js", test_command="node --test double.test.js")
     loops.project.write("double.js", "module.exports = (n) => 0;")
@@ -844,6 +850,7 @@ def test_pytest_with_a_path_of_its_own_is_asked_for_junit_instead(loops, calc):
     ],
     ids=["code from data", "always equal", "ends the process"],
 )
+@pytest.mark.lies
 def test_a_loop_is_not_proven_by_tests_that_can_not_fail_or_by_code_that_ends_them(loops, calc, work, code):
     loop_id = calc(f"cat > calc.py <<'END'\n{work}END\n")
     loops.run("start", loop_id, code=14)
@@ -887,6 +894,7 @@ def test_an_exit_code_with_the_base_as_its_only_control_needs_a_person(loops, ca
 
 
 @pytest.mark.parametrize("work", ["s/n + 1/n/; s/BASE = 0/BASE = 1/", "s/n + 1/n/"], ids=["breaks app", "honest"])
+@pytest.mark.lies
 def test_tests_of_a_folder_run_if_it_imports_what_changed(loops, calc, work):
     loop_id, project = calc(f"sed -i '{work}' lib/calc.py"), loops.project
     commands = ", ".join(
@@ -919,6 +927,7 @@ def test_tests_of_a_folder_run_if_it_imports_what_changed(loops, calc, work):
     [("sed -i s/4/5/ calc.py", 14), ("sed -i 's/n + 1/n/; s/{/{1: 2, /' calc.py", 0)],
     ids=["moves the expectation", "honest, with a longer table"],
 )
+@pytest.mark.lies
 def test_a_loop_is_not_proven_by_a_moved_expectation(loops, calc, work, code):
     loop_id = calc(work)
     loops.project.write("calc.py", "TABLE = {2: 4}\n\n\ndef double(n):\n    return n and n + n + 1\n")
@@ -970,6 +979,7 @@ def test_evidence_names_scope_base_and_controls_and_rerun_compares_all_tests_but
     assert "test_flaky.py::Tests::test_flaky: passed then, failed now" in done.stderr
 
 
+@pytest.mark.lies
 def test_a_new_test_that_passes_only_together_with_the_others_proves_nothing(loops, calc):
     counts = "printf 'def test_new(request):\\n    assert len(request.session.items) == 3\\n' > test_new.py"
     loop_id = calc(f"{REFACTORED}; {counts}", test_command=PYTEST)
