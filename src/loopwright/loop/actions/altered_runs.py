@@ -160,7 +160,8 @@ class AlteredRuns:
             if base.tests.get(old) == FAILED
         ]
         before, after, spans = Assertions(base.tests), Assertions(work.tests), seen.inverted.assertions
-        assertions = weakened_assertions(before, after, frozenset(tests), self._split.signed_files)
+        moved = frozenset((*self._split.signed_files, *self._split.same_tests))
+        assertions = weakened_assertions(before, after, frozenset(tests), moved)
         fixed = [test for test in tests if self._base.tree_result.is_failing(test)]
         dead = swallowed_assertions(before, after, fixed) | dead_proofs(before, after, fixed, spans)
         known = cut_short(before, after, with_known_names(tests, work.tests))
@@ -340,7 +341,8 @@ class AlteredRuns:
     ) -> InvertedRun | None:
         """Run these tests with changed expectations; None if none of them names its file."""
         inverted = InvertedTests(before_s=self._base_s, probes=probes, soft=soft)
-        judges = self._split.judges
+        # Tests of Go name no file: those that moved are in their new files on the work.
+        judges = (*self._split.judges, *(self._split.same_tests if tree is not None else ()))
         named = [
             inverted.add_tests(str(number), command.command, tests, judges, command.cwd)
             for number, command in enumerate(self._commands)
