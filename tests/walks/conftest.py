@@ -7,6 +7,7 @@ import subprocess
 import time
 from contextlib import contextmanager
 
+import pexpect
 import pytest
 import yaml
 
@@ -93,3 +94,22 @@ def wait_until():
             time.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture
+def terminals():
+    """Starts commands of a project as a person does in a terminal."""
+    children = []
+
+    def start(project, *arguments, env=None, dimensions=(40, 120), timeout=30):
+        argv = project.command(*arguments)
+        child = pexpect.spawn(
+            argv[0], list(argv[1:]), cwd=str(project.root), encoding="utf-8", dimensions=dimensions, timeout=timeout,
+            env={**project.environment, "TERM": "xterm-256color", **(env or {})},
+        )  # fmt: skip
+        children.append(child)
+        return child
+
+    yield start
+    for child in children:
+        child.close(force=True)

@@ -259,21 +259,13 @@ def test_the_long_path_refuses_what_do_derives(signer):
 
 
 @pytest.fixture
-def terminal(signer):
-    children = []
+def terminal(signer, terminals):
+    """Starts `loopwright do` in a wide terminal without colours."""
 
     def start(*arguments):
-        argv = signer.command("do", *arguments)
-        child = pexpect.spawn(
-            argv[0], list(argv[1:]), cwd=str(signer.root), encoding="utf-8", dimensions=(60, 160), timeout=60,
-            env={**signer.environment, "TERM": "dumb"},
-        )  # fmt: skip
-        children.append(child)
-        return child
+        return terminals(signer, "do", *arguments, env={"TERM": "dumb"}, dimensions=(60, 160), timeout=60)
 
-    yield start
-    for child in children:
-        child.close(force=True)
+    return start
 
 
 def said(child):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pexpect
 import pytest
@@ -11,21 +12,8 @@ ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[=>()][0-9A-B]?)|\r")
 
 
 @pytest.fixture
-def terminal(project):
-    children = []
-
-    def start(*arguments, env=None):
-        argv = project.command(*arguments)
-        child = pexpect.spawn(
-            argv[0], list(argv[1:]), cwd=str(project.root), encoding="utf-8", dimensions=(40, 120),
-            env={**project.environment, "TERM": "xterm-256color", **(env or {})},
-        )  # fmt: skip
-        children.append(child)
-        return child
-
-    yield start
-    for child in children:
-        child.close(force=True)
+def terminal(project, terminals):
+    return partial(terminals, project)
 
 
 def finish(child):
